@@ -18,6 +18,7 @@ pub mod diff;
 mod error;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod print;
 pub mod query;
 pub mod schema;
 pub mod table;

@@ -2,8 +2,8 @@
 //!
 //! Leaves out the calls of `vkCmdDraw…`, `vkCmdDispatch…` and `vkCmdTraceRays…` that are recorded within a debug label of one of these
 //! names, at any depth, or that stand in blocks of these numbers (as `dump` counts them). Labels are those that the command buffer
-//! itself has begun. Everything else stays byte for byte as it is: header, compression, the blocks that begin and end labels, binds and
-//! barriers. So a replay of the result does what a replay does that is told to skip these calls, by a program that knows nothing of it.
+//! itself has begun. What binds pipelines for these calls alone goes with them. Everything else stays byte for byte as it is: header,
+//! compression, the blocks that begin and end labels, and barriers. So a replay of the result does what a replay does that is told to skip these calls, by a program that knows nothing of it.
 //!
 //! Guarantees: the result is a capture of the same header, and how many calls were left out is printed. Refuses names that no label
 //! has, numbers of blocks that are no such calls, captures of several files or that end within a block, and such calls that cannot be
@@ -18,8 +18,11 @@ use gfxr_parse::writer::Writer;
 use std::collections::{BTreeSet, HashMap};
 use std::process::ExitCode;
 
-/// What begins the names of commands that do something by themselves.
-const ACTIONS: [&str; 3] = ["vkCmdDraw", "vkCmdDispatch", "vkCmdTraceRays"];
+/// What begins the names of commands that do something by themselves, and where each has its pipeline bound.
+const ACTIONS: [(&str, u32); 3] = [("vkCmdDraw", 0), ("vkCmdDispatch", 1), ("vkCmdTraceRays", 1_000_165_000)];
+/// What binds pipelines, and calls behind which nothing uses what was bound.
+const BIND: &str = "vkCmdBindPipeline";
+const ENDS: [&str; 2] = ["vkEndCommandBuffer", "vkCmdExecuteCommands"];
 
 /// What to leave out.
 #[derive(Default)]
@@ -58,11 +61,29 @@ impl Labels {
     }
 }
 
-/// The capture without what is wanted, and how many calls that is.
-pub(crate) fn without(capture: &Capture, wanted: &Wanted) -> Result<(Vec<u8>, u64), String> {
-    let mut writer = Writer::new(vec![], capture.header()).map_err(|e| e.to_string())?;
+/// Pipelines that are bound, by command buffer and point: the block that bound it, and whether what was left out, and what stays, uses it.
+#[derive(Default)]
+struct Bound(HashMap<(u64, u32), (u64, bool, bool)>);
+
+impl Bound {
+    /// A command uses what is bound.
+    fn used(&mut self, of: (u64, u32), left_out: bool) {
+        if let Some((_, out, kept)) = self.0.get_mut(&of) {
+            *(if left_out { out } else { kept }) = true;
+        }
+    }
+
+    /// Nothing uses it from here on: the block that bound it, if only what was left out did.
+    fn over(&mut self, of: (u64, u32)) -> Option<u64> {
+        self.0.remove(&of).filter(|(_, out, kept)| *out && !kept).map(|b| b.0)
+    }
+}
+
+/// The blocks that are left out: draws, dispatches and traces, and what binds pipelines for these alone.
+fn chosen(capture: &Capture, wanted: &Wanted) -> Result<(BTreeSet<u64>, u64), String> {
     let (mut scratch, mut frames) = (Scratch::new(), FrameCounter::new(capture.header()));
-    let (mut labels, mut left, mut out) = (Labels::default(), wanted.blocks.clone(), 0);
+    let (mut labels, mut left, mut bound) = (Labels::default(), wanted.blocks.clone(), Bound::default());
+    let (mut all, mut out) = (BTreeSet::new(), 0);
     let mut blocks = capture.blocks_of_main_file();
     for block in &mut blocks {
         if block.meta_type() == Some(id::EXECUTE_BLOCKS) {
@@ -70,22 +91,33 @@ pub(crate) fn without(capture: &Capture, wanted: &Wanted) -> Result<(Vec<u8>, u6
         }
         let place = frames.feed(&block);
         let name = block.call_id().and_then(command).map_or("", |c| c.name);
-        let action = ACTIONS.iter().any(|a| name.starts_with(a));
-        let mut leave = false;
-        if action || name.ends_with("DebugUtilsLabelEXT") || name == "vkBeginCommandBuffer" {
-            let What::Call(call) = read(&block, place, None, &mut scratch).map_err(|e| e.to_string())? else {
-                return Err(format!("block {}: {name} cannot be read", block.index));
-            };
-            labels.follow(&call);
-            let named = left.remove(&block.index);
-            leave = action && (named || labels.within(&call, &wanted.labels));
-            if named && !leave {
-                return Err(format!("block {} is {name}, no draw, dispatch or trace", block.index));
-            }
+        let action = ACTIONS.iter().find(|a| name.starts_with(a.0));
+        let ends = ENDS.contains(&name);
+        let others = name.ends_with("DebugUtilsLabelEXT") || [BIND, "vkBeginCommandBuffer"].contains(&name);
+        if action.is_none() && !others && !ends {
+            continue;
         }
-        match leave {
-            true => out += 1,
-            false => writer.raw(&block).map_err(|e| e.to_string())?,
+        let What::Call(call) = read(&block, place, None, &mut scratch).map_err(|e| e.to_string())? else {
+            return Err(format!("block {}: {name} cannot be read", block.index));
+        };
+        labels.follow(&call);
+        let buffer = call.image.u64(0);
+        let named = left.remove(&block.index);
+        if let Some((_, point)) = action {
+            let leave = named || labels.within(&call, &wanted.labels);
+            bound.used((buffer, *point), leave);
+            if leave {
+                out += 1;
+                all.insert(block.index);
+            }
+        } else if named {
+            return Err(format!("block {} is {name}, no draw, dispatch or trace", block.index));
+        } else if name == BIND {
+            let of = (buffer, View::call(&call.image).u32("pipelineBindPoint").unwrap_or(0));
+            all.extend(bound.over(of));
+            bound.0.insert(of, (block.index, false, false));
+        } else if ends {
+            all.extend(ACTIONS.iter().filter_map(|a| bound.over((buffer, a.1))));
         }
     }
     if let Some(e) = blocks.truncated() {
@@ -96,6 +128,16 @@ pub(crate) fn without(capture: &Capture, wanted: &Wanted) -> Result<(Vec<u8>, u6
     }
     if let Some(name) = wanted.labels.difference(&labels.seen).next() {
         return Err(format!("no command buffer begins a label '{name}'"));
+    }
+    Ok((all, out))
+}
+
+/// The capture without what is wanted, and how many draws, dispatches and traces that is.
+pub(crate) fn without(capture: &Capture, wanted: &Wanted) -> Result<(Vec<u8>, u64), String> {
+    let (leave, out) = chosen(capture, wanted)?;
+    let mut writer = Writer::new(vec![], capture.header()).map_err(|e| e.to_string())?;
+    for block in capture.blocks_of_main_file().filter(|b| !leave.contains(&b.index)) {
+        writer.raw(&block).map_err(|e| e.to_string())?;
     }
     Ok((writer.finish().map_err(|e| e.to_string())?, out))
 }

@@ -197,6 +197,23 @@ fn a_draw_that_is_skipped_is_a_capture_without_the_call() {
 }
 
 #[test]
+fn pipelines_are_not_bound_for_what_is_skipped_alone() {
+    if !device("changes: binds") {
+        return;
+    }
+    // Each of 300 draws has its own bind; one draw beside them shows the same.
+    let (without, said) = shown("causes", 2, &["skip:label=draws many"]);
+    assert!(said.contains("pipelines not bound, as nothing is left that uses them (300)"), "{said}");
+    assert!(said.contains("draws, dispatches and traces left out (300)"), "{said}");
+    assert!(without != shown("causes", 2, &[]).0);
+    // Of a pipeline that others use as well, and in command buffers that are executed within others, pictures stay what they are without
+    // the calls: see above, and `nested`.
+    let (none, said) = shown("nested", 4, &["skip"]);
+    let (cleared, _) = shown("nested", 4, &["no-color"]);
+    assert!(none == cleared, "{said}");
+}
+
+#[test]
 fn state_that_is_so_already_changes_nothing() {
     if !device("changes: nothing") {
         return;

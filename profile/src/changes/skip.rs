@@ -1,7 +1,8 @@
-//! `skip`: draws, dispatches and traces are not recorded; with option `copies` neither are copies, blits, fills, clears and resolves.
+//! `skip`: draws, dispatches and traces are not recorded, nor are pipelines bound that only these would use; with option `copies` neither are copies, blits, fills,
+//! clears and resolves.
 //!
-//! Guarantees: render passes, barriers, queries, and builds of acceleration structures stay, and so do copies of these. Refuses
-//! nothing.
+//! A pipeline is bound when something uses it. Guarantees: render passes, barriers, queries, and builds of acceleration structures stay, and so do
+//! copies of these; so does a pipeline that the application binds for nothing. Refuses nothing.
 
 use super::choice::{AT, Choice, Chooser, LABEL, PIPELINE};
 use super::entry::{Entry, Made, no_others};
@@ -10,17 +11,19 @@ use crate::hooks::command_times::commands::bind_point;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::CommandDef;
 use gfxr_parse::schema::generated::COMMANDS;
+use gfxr_parse::view::View;
 use replay::error::Result;
 use replay::exec::Executor;
 use replay::hook::{Commands, Hook, Next};
 use trace::plan::Use;
+use world::objects::BindPoint;
 use world::{Depth, Outcome};
 
 /// See the module's header.
 pub const ENTRY: Entry = Entry {
     name: "skip",
     options: &[AT, LABEL, PIPELINE, "copies"],
-    about: "draws, dispatches and traces are not recorded; with `copies` neither are copies, blits, fills, clears and resolves",
+    about: "draws, dispatches and traces are not recorded, nor are pipelines bound for them alone; with `copies` neither are copies, blits, fills, clears and resolves",
     asks: "what would the frame gain without them?",
     pictures_stay: false,
     make,
@@ -31,14 +34,31 @@ fn make(of: &Use) -> std::result::Result<Made, String> {
     let (copies, others): (Vec<String>, Vec<String>) = others.into_iter().partition(|o| o == "copies");
     no_others(&ENTRY, &others)?;
     let (chooser, tally) = (Chooser::new(choice), Tally::new(ENTRY.name));
-    Ok(Made::Hook(Box::new(Skip { copies: !copies.is_empty(), chooser, tally })))
+    Ok(Made::Hook(Box::new(Skip { copies: !copies.is_empty(), chooser, tally, held: vec![] })))
 }
 
 struct Skip {
     copies: bool,
     chooser: Chooser,
     tally: Tally,
+    held: Vec<Held>,
 }
+
+/// A call that binds a pipeline, which is not made yet.
+struct Held {
+    buffer: u64,
+    point: BindPoint,
+    call: Call,
+    /// Something that is left out would have used it.
+    skipped: bool,
+}
+
+const BIND: &str = "vkCmdBindPipeline";
+/// What ends the use of what a command buffer has bound, and what begins it anew.
+const ENDS: [&str; 2] = ["vkEndCommandBuffer", "vkCmdExecuteCommands"];
+const BEGINS: &str = "vkBeginCommandBuffer";
+/// Parts of the names of other commands that need a bound pipeline.
+const NEED: [&str; 4] = ["Preprocess", "ShaderGroup", "TransformFeedback", "SubpassShading"];
 
 /// Beginnings of the names of commands that run shaders.
 const WORK: [&str; 4] = ["vkCmdDraw", "vkCmdDispatch", "vkCmdTraceRays", "vkCmdExecuteGeneratedCommands"];
@@ -65,6 +85,34 @@ fn copies(c: &CommandDef) -> bool {
     COPIES.iter().any(|w| c.name.starts_with(w)) && !STAYS.iter().any(|s| c.name.contains(s))
 }
 
+fn needs(c: &CommandDef) -> bool {
+    c.name.starts_with("vkCmd") && NEED.iter().any(|n| c.name.contains(n))
+}
+
+impl Skip {
+    /// What a command buffer has bound is bound now, of these points; if it `ends`, what only skipped commands would have used is not.
+    fn bind(&mut self, cx: &mut Executor, buffer: u64, next: Next, which: Which) -> Result<()> {
+        let is = |h: &mut Held| h.buffer == buffer && which.point.is_none_or(|p| p == h.point);
+        for mut held in self.held.extract_if(.., is).collect::<Vec<_>>() {
+            if which.unused && held.skipped {
+                self.tally.done("pipelines not bound, as nothing is left that uses them");
+            } else {
+                next.run(cx, &mut held.call)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which pipelines are bound now.
+#[derive(Clone, Copy)]
+struct Which {
+    /// Of this point alone.
+    point: Option<BindPoint>,
+    /// But for those that only skipped commands would have used.
+    unused: bool,
+}
+
 impl Hook for Skip {
     fn name(&self) -> &'static str {
         "change skip"
@@ -75,7 +123,11 @@ impl Hook for Skip {
     }
 
     fn wants(&self) -> Commands {
-        let some = COMMANDS.iter().filter(|c| works(c) || self.copies && copies(c)).map(|c| c.name);
+        let some = COMMANDS.iter().filter(|c| {
+            let others = c.name == BIND || c.name == BEGINS || ENDS.contains(&c.name);
+            works(c) || needs(c) || others || self.copies && copies(c)
+        });
+        let some = some.map(|c| c.name);
         let all: Vec<&str> = some.chain(self.chooser.wants().iter().copied()).collect();
         Commands::named(&all)
     }
@@ -83,7 +135,7 @@ impl Hook for Skip {
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
         let world = cx.objects.world();
         self.chooser.see(world, call, &mut self.tally);
-        let works = works(call.command);
+        let (buffer, works) = (call.image.u64(0), works(call.command));
         if (works || self.copies && copies(call.command))
             && self.chooser.chosen(world, call, bind_point(call.command))
         {
@@ -92,7 +144,26 @@ impl Hook for Skip {
             } else {
                 "copies and clears left out"
             });
+            let point = bind_point(call.command);
+            let used = self.held.iter_mut().filter(|h| h.buffer == buffer && works && point == Some(h.point));
+            used.for_each(|h| h.skipped = true);
             return Ok(Outcome::captured(call));
+        }
+        match call.command.name {
+            BIND => {
+                let point = BindPoint::of(View::call(&call.image).u32("pipelineBindPoint").unwrap_or(0));
+                self.bind(cx, buffer, next, Which { point: Some(point), unused: true })?;
+                self.held.push(Held { buffer, point, call: call.clone(), skipped: false });
+                return Ok(Outcome::captured(call));
+            }
+            BEGINS => self.held.retain(|h| h.buffer != buffer),
+            name if ENDS.contains(&name) => {
+                self.bind(cx, buffer, next, Which { point: None, unused: true })?
+            }
+            _ if works || needs(call.command) => {
+                self.bind(cx, buffer, next, Which { point: None, unused: false })?
+            }
+            _ => {}
         }
         next.run(cx, call)
     }

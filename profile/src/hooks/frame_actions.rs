@@ -17,7 +17,7 @@ use std::rc::Rc;
 use trace::what_if::Action;
 use world::commands::{Command, Label, RENDERING_RESUMING};
 use world::walk::{Step, submitted};
-use world::{Depth, Frame, Outcome, World};
+use world::{Depth, Outcome, World};
 
 /// Calls that submit, and those that name what is submitted.
 const WANTED: [&str; 5] = [
@@ -147,6 +147,9 @@ impl Hook for FrameActionsHook {
     }
 
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        if call.frame != self.now {
+            (self.now, self.submissions, self.passes) = (call.frame, 0, 0);
+        }
         let id = call.image.u64(0);
         match call.command.canonical {
             "vkQueueBeginDebugUtilsLabelEXT" => {
@@ -162,10 +165,34 @@ impl Hook for FrameActionsHook {
         }
         next.run(cx, call)
     }
+}
 
-    fn frame(&mut self, _: &mut Executor, frame: Frame) -> Result<()> {
-        self.now = frame.next;
-        (self.submissions, self.passes) = (0, 0);
-        Ok(())
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gfxr_parse::container::Capture;
+    use replay::options::Options;
+    use replay::session::{On, replay};
+    use std::path::Path;
+
+    /// What a frame of a sample does, as what-if follows it: commands, and the submission of the frame.
+    fn of(sample: &str, frame: u64) -> Vec<(String, u64)> {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples").join(sample);
+        let capture = Capture::new(std::fs::read(file).expect("a sample")).expect("a capture");
+        let (hook, found) = FrameActionsHook::new(frame);
+        let options = Options { frames: Some((0, frame)), ..Options::default() };
+        replay(&capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut ()).expect("it follows");
+        found.take().into_iter().map(|a| (a.kind, a.submission)).collect()
+    }
+
+    #[test]
+    fn every_frame_has_its_own_the_first_and_that_of_a_trimmed_capture_too() {
+        for frame in 1..=3 {
+            assert_eq!(of("triangle_1.gfxr", frame).len(), 1, "frame {frame}: a triangle");
+        }
+        assert!(of("triangle_1.gfxr", 1)[0].0.starts_with("Draw"));
+        let (whole, trimmed) = (of("rays.gfxr", 4), of("rays_frames_4_5.gfxr", 4));
+        assert!(!whole.is_empty());
+        assert_eq!(whole, trimmed);
     }
 }
