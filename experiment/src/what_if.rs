@@ -40,6 +40,8 @@ const ALPHA: f64 = 0.01;
 const FOR_COSTS: f64 = 0.45;
 /// See `FOR_COSTS`.
 const FOR_CAUSES: f64 = 0.75;
+/// What recording for optimisations takes at least, in processes that time the frame once: several replays with passes, which nothing ends early.
+const RECORDINGS: u32 = 8;
 /// Turns of the frame as it is, timed command by command.
 const DETAILED: u32 = 7;
 
@@ -93,7 +95,9 @@ fn asked(args: &Question, to: &Path) -> Result<Report, Failure> {
     progress::step("timing the frame command by command");
     let mut settings = settings(args, vec![args.on.clone()]);
     (settings.processes, settings.detailed) = (Some(1), DETAILED);
+    let before = Instant::now();
     let own = measure(&settings, &to.join("own"))?.run;
+    let once = before.elapsed();
     let own = own_times(&own, &actions);
     let by = args.by.unwrap_or_else(|| By::chosen(&actions));
     let parts = parts(&actions, by, &own, args.parts.into());
@@ -122,7 +126,7 @@ fn asked(args: &Question, to: &Path) -> Result<Report, Failure> {
     progress::step("asking what binds the dearest parts");
     let all = frame(args, &of).causes("causes", &dearest, &unneeded);
     runs.insert("causes".to_owned(), experiment(args, all, left().mul_f64(FOR_CAUSES), to, &mut of)?);
-    optimisations(args, left(), to, &mut of, &mut runs);
+    optimisations(args, (left(), once * RECORDINGS), to, &mut of, &mut runs);
     for run in runs.values() {
         of.notes.extend(run.note.notes.iter().filter(|n| !of.notes.contains(n)).cloned().collect::<Vec<_>>());
     }
@@ -158,10 +162,10 @@ fn barriers(args: &Question, capture: &Capture, to: &Path) -> Result<Vec<(u64, u
     Ok(found?.into_iter().map(|block| (block, block)).collect())
 }
 
-/// Tries what makes the same picture another way, if there is time for it.
+/// Tries what makes the same picture another way, if there is time for it: as much is left as recording may take.
 fn optimisations(
     args: &Question,
-    left: Duration,
+    (left, recording): (Duration, Duration),
     to: &Path,
     of: &mut WhatIf,
     runs: &mut BTreeMap<String, Run>,
@@ -171,7 +175,7 @@ fn optimisations(
     if all.is_empty() {
         return;
     }
-    if left < args.budget.mul_f64(1.0 - FOR_CAUSES) / 4 {
+    if left < recording.max(args.budget.mul_f64(1.0 - FOR_CAUSES) / 4) {
         let names: Vec<String> = all.into_iter().map(|a| a.1.change).collect();
         of.notes.push(format!(
             "There was no time left for optimisations ({}): a larger --budget asks them, too.",

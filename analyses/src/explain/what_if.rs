@@ -74,11 +74,11 @@ pub const WHAT_IF: &[Sheet] = &[
     },
     Sheet {
         table: "not run",
-        about: "an experiment that the device or the capture refused",
+        about: "a reason for which experiments of a part were not run: the device or the capture refused them, or there was no time",
         columns: &[&[
             m("part", Text, "what was to be changed"),
-            m("change", Text, "how"),
-            m("why", Text, "what its process said"),
+            m("change", Text, "how: each of these"),
+            m("why", Text, "what its process said, or what it would have taken"),
         ]],
     },
 ];

@@ -57,7 +57,8 @@ enum Of {
     TracingFrame,
 }
 
-/// Everything but leaving out, in the order in which it is told; of what gains the same, the first is told. What changes images,
+/// Everything but leaving out, in the order in which it is told; of what gains the same, the first is told, and where there is no time for all, the last are
+/// given up. What changes images,
 /// structures or shaders is of the whole frame, as these are not a part's.
 static KINDS: [Kind; 24] = [
     change("no-fragments", &[], "fragments", Of::Draws),
@@ -68,6 +69,13 @@ static KINDS: [Kind; 24] = [
     change("no-color", &[], "output", Of::Draws),
     change("half", &[], AMOUNT, Of::Any),
     change("no-barriers", &[], "waiting", Of::Dispatches),
+    change("opaque", &[], "traversal", Of::TracingFrame),
+    Kind { how: How::Pass, ..change("ray-flags", &["terminate"], "traversal", Of::TracingFrame) },
+    Kind { how: How::Pass, ..change("ray-flags", &["cull-back"], "traversal", Of::TracingFrame) },
+    Kind { how: How::Pass, ..change("no-recursion", &[], "traversal", Of::TracingFrame) },
+    change("half-instances", &[], AMOUNT, Of::TracingFrame),
+    change("structures", &["trace"], "traversal", Of::TracingFrame),
+    change("structures", &["compacted"], "traversal", Of::TracingFrame),
     change("no-multisampling", &[], "output", Of::DrawingFrame),
     change("cleared", &[], "output", Of::Frame),
     change("small-textures", &[], "textures", Of::Frame),
@@ -77,13 +85,6 @@ static KINDS: [Kind; 24] = [
     change("workgroup-size", &["double"], "occupancy", Of::Dispatched),
     Kind { how: How::Pass, ..change("half-floats", &[], "arithmetic", Of::Frame) },
     change("wide-barriers", &[], "waiting", Of::Frame),
-    change("opaque", &[], "traversal", Of::TracingFrame),
-    Kind { how: How::Pass, ..change("ray-flags", &["terminate"], "traversal", Of::TracingFrame) },
-    Kind { how: How::Pass, ..change("ray-flags", &["cull-back"], "traversal", Of::TracingFrame) },
-    Kind { how: How::Pass, ..change("no-recursion", &[], "traversal", Of::TracingFrame) },
-    change("half-instances", &[], AMOUNT, Of::TracingFrame),
-    change("structures", &["trace"], "traversal", Of::TracingFrame),
-    change("structures", &["compacted"], "traversal", Of::TracingFrame),
 ];
 
 /// What makes the same picture another way, by what was recorded of the frame.

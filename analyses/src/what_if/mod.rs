@@ -3,7 +3,7 @@
 //! *Input.* Runs of `bench` whose plans change the replay of one looped frame, and what each plan asks ([`trace::what_if`]).
 //!
 //! *Definitions.* The *cost* of a part is how much less GPU time the frame takes when the part's draws, dispatches and traces are left
-//! out: what it is to blame for, and not the time between its first and its last command (its *own* time), as parts of a frame overlap;
+//! out, and the pipelines bound for them alone: what it is to blame for, and not the time between its first and its last command (its *own* time), as parts of a frame overlap;
 //! *overlap* is own time less cost. A *gain* is the same of any other change. Both are the change of the median, in pairs of processes
 //! that were alive together, with its 99 % interval, of the t-distribution (docs/compare.md); p is adjusted over all experiments
 //! (Benjamini and Hochberg). A part is *bound by* what has the greatest gain that is sure; for draws, by vertices where fragments account for

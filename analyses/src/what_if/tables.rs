@@ -237,15 +237,22 @@ fn had(of: &WhatIf, found: &Answers<'_>) -> Table {
     experiments(of, "can be had", found.can_be_had().into_iter())
 }
 
+/// A row is why, and what of a part was not run for that.
 fn refused(of: &WhatIf, found: &Answers<'_>) -> Table {
+    let mut rows: Vec<(usize, &str, Vec<&str>)> = vec![];
+    for (e, why) in &found.refused {
+        match rows.iter_mut().find(|(part, of, _)| *part == e.part && of == why) {
+            Some((_, _, changes)) => changes.push(&e.change),
+            None => rows.push((e.part, why, vec![&e.change])),
+        }
+    }
+    let row = |(part, why, changes): (usize, &str, Vec<&str>)| {
+        vec![called(of, part).into(), changes.join(", ").as_str().into(), why.into()]
+    };
     Table {
         name: "not run".into(),
         columns: ["part", "change", "why"].map(|n| Column::new(n, Unit::Text)).to_vec(),
-        rows: found
-            .refused
-            .iter()
-            .map(|(e, why)| vec![called(of, e.part).into(), e.change.as_str().into(), why.as_str().into()])
-            .collect(),
+        rows: rows.into_iter().map(row).collect(),
     }
 }
 

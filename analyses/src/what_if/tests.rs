@@ -179,6 +179,25 @@ fn costs_are_what_was_planted_and_nothing_is_called_a_gain_that_is_none() {
 }
 
 #[test]
+fn what_was_not_run_for_the_same_reason_is_one_row() {
+    let (mut of, mut runs) = asked();
+    let causes = &mut runs.get_mut("causes").expect("a run").note;
+    for (plan, part, why) in
+        [("one-pixel-0", 0, "indirect"), ("half-1", 1, "indirect"), ("cleared-0", 0, "late")]
+    {
+        let change = plan[..plan.len() - 2].to_owned();
+        let (run, asks) = ("causes".to_owned(), "fragments".to_owned());
+        of.experiments.push(Experiment { plan: plan.into(), run, part, change, asks });
+        causes.plans.push(Plan::named(plan));
+        causes.refused.push(RefusedPlan { plan: plan.into(), why: why.into(), instead: None });
+    }
+    let report = report(&of, &answers(&of, &runs, &ASK).expect("they can be compared"));
+    let changes: Vec<String> =
+        column(&report, "not run", "change").into_iter().map(|c| format!("{c:?}")).collect();
+    assert_eq!(changes, ["Text(\"half, one-pixel\")", "Text(\"half\")", "Text(\"cleared\")"]);
+}
+
+#[test]
 fn a_frame_that_presents_nothing_has_no_picture_to_keep() {
     let (of, mut runs) = asked();
     runs.values_mut().flat_map(|r| &mut r.note.workers).for_each(|w| w.hashes.clear());
