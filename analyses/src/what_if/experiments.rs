@@ -60,7 +60,7 @@ enum Of {
 /// Everything but leaving out, in the order in which it is told; of what gains the same, the first is told, and where there is no time for all, the last are
 /// given up. What changes images,
 /// structures or shaders is of the whole frame, as these are not a part's.
-static KINDS: [Kind; 24] = [
+static KINDS: [Kind; 25] = [
     change("no-fragments", &[], "fragments", Of::Draws),
     change("one-pixel", &[], "fragments", Of::Draws),
     Kind { how: How::PassAlone, ..change("trivial", &[], "fragments", Of::DrawingFrame) },
@@ -75,6 +75,7 @@ static KINDS: [Kind; 24] = [
     Kind { how: How::Pass, ..change("no-recursion", &[], "traversal", Of::TracingFrame) },
     change("half-instances", &[], AMOUNT, Of::TracingFrame),
     change("structures", &["trace"], "traversal", Of::TracingFrame),
+    change("structures", &["build"], "traversal", Of::TracingFrame),
     change("structures", &["compacted"], "traversal", Of::TracingFrame),
     change("no-multisampling", &[], "output", Of::DrawingFrame),
     change("cleared", &[], "output", Of::Frame),

@@ -1,9 +1,9 @@
-//! Memory for objects that changes make.
+//! Memory for objects that changes make, and waiting for it.
 //!
 //! Refuses, by the driver's error, what there is no room for.
 #![allow(unsafe_code)]
 
-use replay::ash::vk;
+use replay::ash::{self, vk};
 use replay::error::{Error, Kind, Result};
 use replay::vulkan::DeviceState;
 
@@ -21,4 +21,14 @@ pub fn allocate(d: &DeviceState, bytes: u64, kind: u32) -> Result<vk::DeviceMemo
     let info = vk::MemoryAllocateInfo::default().allocation_size(bytes).memory_type_index(kind);
     // SAFETY: a plain allocation on a live device.
     unsafe { d.ash.allocate_memory(&info, None) }.map_err(|e| Error::driver("vkAllocateMemory", e))
+}
+
+/// What comes waits for what was, and sees it.
+pub fn wait(d: &ash::Device, commands: vk::CommandBuffer) {
+    let all = vk::PipelineStageFlags::ALL_COMMANDS;
+    let barrier = vk::MemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
+        .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE);
+    // SAFETY: a command buffer that is being recorded, outside of render passes.
+    unsafe { d.cmd_pipeline_barrier(commands, all, all, vk::DependencyFlags::empty(), &[barrier], &[], &[]) };
 }

@@ -1,8 +1,8 @@
 //! `skip`: draws, dispatches and traces are not recorded, nor are pipelines bound that only these would use; with option `copies` neither are copies, blits, fills,
 //! clears and resolves.
 //!
-//! A pipeline is bound when something uses it. Guarantees: render passes, barriers, queries, and builds of acceleration structures stay, and so do
-//! copies of these; so does a pipeline that the application binds for nothing. Refuses nothing.
+//! A pipeline is bound when something uses it, and one that nothing uses is not. Guarantees: render passes, barriers, queries, and builds of acceleration
+//! structures stay, and so do copies of these. Refuses nothing.
 
 use super::choice::{AT, Choice, Chooser, LABEL, PIPELINE};
 use super::entry::{Entry, Made, no_others};
@@ -49,11 +49,10 @@ struct Held {
     buffer: u64,
     point: BindPoint,
     call: Call,
-    /// Something that is left out would have used it.
-    skipped: bool,
 }
 
 const BIND: &str = "vkCmdBindPipeline";
+const SHADERS: &str = "vkCmdBindShadersEXT";
 /// What ends the use of what a command buffer has bound, and what begins it anew.
 const ENDS: [&str; 2] = ["vkEndCommandBuffer", "vkCmdExecuteCommands"];
 const BEGINS: &str = "vkBeginCommandBuffer";
@@ -90,27 +89,22 @@ fn needs(c: &CommandDef) -> bool {
 }
 
 impl Skip {
-    /// What a command buffer has bound is bound now, of these points; if it `ends`, what only skipped commands would have used is not.
-    fn bind(&mut self, cx: &mut Executor, buffer: u64, next: Next, which: Which) -> Result<()> {
-        let is = |h: &mut Held| h.buffer == buffer && which.point.is_none_or(|p| p == h.point);
+    /// What a command buffer has bound, of this point or of all, is bound now.
+    fn bind(&mut self, cx: &mut Executor, buffer: u64, point: Option<BindPoint>, next: Next) -> Result<()> {
+        let is = |h: &mut Held| h.buffer == buffer && point.is_none_or(|p| p == h.point);
         for mut held in self.held.extract_if(.., is).collect::<Vec<_>>() {
-            if which.unused && held.skipped {
-                self.tally.done("pipelines not bound, as nothing is left that uses them");
-            } else {
-                next.run(cx, &mut held.call)?;
-            }
+            next.run(cx, &mut held.call)?;
         }
         Ok(())
     }
-}
 
-/// Which pipelines are bound now.
-#[derive(Clone, Copy)]
-struct Which {
-    /// Of this point alone.
-    point: Option<BindPoint>,
-    /// But for those that only skipped commands would have used.
-    unused: bool,
+    /// Nothing uses any more what a command buffer has bound, of this point or of all.
+    fn leave(&mut self, buffer: u64, point: Option<BindPoint>) {
+        let is = |h: &mut Held| h.buffer == buffer && point.is_none_or(|p| p == h.point);
+        for _ in self.held.extract_if(.., is) {
+            self.tally.done("pipelines not bound, as nothing is left that uses them");
+        }
+    }
 }
 
 impl Hook for Skip {
@@ -124,7 +118,7 @@ impl Hook for Skip {
 
     fn wants(&self) -> Commands {
         let some = COMMANDS.iter().filter(|c| {
-            let others = c.name == BIND || c.name == BEGINS || ENDS.contains(&c.name);
+            let others = [BIND, SHADERS, BEGINS].contains(&c.name) || ENDS.contains(&c.name);
             works(c) || needs(c) || others || self.copies && copies(c)
         });
         let some = some.map(|c| c.name);
@@ -144,25 +138,25 @@ impl Hook for Skip {
             } else {
                 "copies and clears left out"
             });
-            let point = bind_point(call.command);
-            let used = self.held.iter_mut().filter(|h| h.buffer == buffer && works && point == Some(h.point));
-            used.for_each(|h| h.skipped = true);
             return Ok(Outcome::captured(call));
         }
         match call.command.name {
             BIND => {
                 let point = BindPoint::of(View::call(&call.image).u32("pipelineBindPoint").unwrap_or(0));
-                self.bind(cx, buffer, next, Which { point: Some(point), unused: true })?;
-                self.held.push(Held { buffer, point, call: call.clone(), skipped: false });
+                self.leave(buffer, Some(point));
+                self.held.push(Held { buffer, point, call: call.clone() });
                 return Ok(Outcome::captured(call));
             }
+            // (shaders of a point take a pipeline's place there)
+            SHADERS => {
+                let stages = View::call(&call.image).u64s("pStages");
+                let points = stages.into_iter().flat_map(|s| BindPoint::of_stages(s as u32));
+                points.for_each(|point| self.leave(buffer, Some(point)));
+            }
             BEGINS => self.held.retain(|h| h.buffer != buffer),
-            name if ENDS.contains(&name) => {
-                self.bind(cx, buffer, next, Which { point: None, unused: true })?
-            }
-            _ if works || needs(call.command) => {
-                self.bind(cx, buffer, next, Which { point: None, unused: false })?
-            }
+            name if ENDS.contains(&name) => self.leave(buffer, None),
+            _ if works => self.bind(cx, buffer, bind_point(call.command), next)?,
+            _ if needs(call.command) => self.bind(cx, buffer, None, next)?,
             _ => {}
         }
         next.run(cx, call)

@@ -2,8 +2,8 @@
 //! any-hit shader runs. `half-instances`: structures of instances are built of half of them, the first ones.
 //!
 //! Guarantees: sizes are asked for what is then built, or for all instances, so that the replay makes structures as large as they have to be; builds that update and
-//! those that they update agree, as all are changed. An instance alone stays. Refuses, by a count: builds of VK_NV_ray_tracing, and halving what only memory counts (indirect
-//! builds).
+//! those that they update agree: what updates a structure of a trimmed capture's state, which no call has built, stays. An instance alone stays. Refuses, by a count: builds of
+//! VK_NV_ray_tracing, halving what only memory counts (indirect builds), and compacting what moves (VK_NV_ray_tracing_motion_blur).
 
 use super::compaction::Compaction;
 use super::edit::{self, Edit, set};
@@ -17,6 +17,7 @@ use gfxr_parse::{member, size_of_struct};
 use replay::error::Result;
 use replay::exec::Executor;
 use replay::hook::{Commands, Hook, Next};
+use std::collections::HashSet;
 use trace::plan::Use;
 use world::Outcome;
 
@@ -94,13 +95,20 @@ fn plain(entry: &Entry, of: &Use, what: What) -> std::result::Result<Made, Strin
 }
 
 fn made(name: &'static str, what: What) -> Made {
-    Made::Hook(Box::new(Structures { what, tally: Tally::new(name), compaction: Compaction::default() }))
+    Made::Hook(Box::new(Structures {
+        what,
+        tally: Tally::new(name),
+        compaction: Compaction::default(),
+        built: HashSet::new(),
+    }))
 }
 
 struct Structures {
     what: What,
     tally: Tally,
     compaction: Compaction,
+    /// Structures that calls have built.
+    built: HashSet<u64>,
 }
 
 /// VkBuildAccelerationStructureFlagsKHR: ALLOW_COMPACTION, PREFER_FAST_TRACE, PREFER_FAST_BUILD.
@@ -120,6 +128,10 @@ const BUILDS: [&str; 4] = [
     "vkBuildAccelerationStructuresKHR",
 ];
 const GONE: &str = "vkDestroyDevice";
+/// Calls behind which what a command buffer held is not in flight any more.
+const RELEASES: [&str; 3] = ["vkBeginCommandBuffer", "vkFreeCommandBuffers", "vkDestroyCommandPool"];
+/// VK_BUILD_ACCELERATION_STRUCTURE_MOTION_BIT_NV.
+const MOTION: u32 = 0x20;
 const ON_HOST: &str = BUILDS[3];
 /// VK_BUILD_ACCELERATION_STRUCTURE_MODE_BUILD_KHR.
 const BUILD: u32 = 0;
@@ -175,15 +187,54 @@ impl Structures {
     /// What a call has built is compacted, but for what it has updated.
     fn compact(&mut self, cx: &mut Executor, call: &Call) -> Result<()> {
         let v = View::call(&call.image);
-        let new = v.structs("pInfos").filter(|i| i.u32("mode") == Some(BUILD));
-        let built: Vec<u64> = new.filter_map(|i| i.u64("dstAccelerationStructure")).collect();
+        let new: Vec<View<'_>> = v.structs("pInfos").filter(|i| i.u32("mode") == Some(BUILD)).collect();
+        let moves = |i: &&View<'_>| i.u32("flags").unwrap_or(0) & MOTION != 0;
+        let moving = new.iter().filter(moves).count();
+        if moving > 0 {
+            self.tally.beyond("structures that move stay as they are", moving as u64);
+        }
+        let still = new.iter().filter(|i| !moves(i));
+        let built: Vec<u64> = still.filter_map(|i| i.u64("dstAccelerationStructure")).collect();
         if call.command.name == ON_HOST {
             self.tally.beyond("structures that the host builds stay as they are", built.len() as u64);
             return Ok(());
         }
         let done = self.compaction.record(cx, call.image.u64(0), &built)?;
         (0..done).for_each(|_| self.tally.done("structures compacted"));
+        let left = built.len() as u64 - done;
+        if left > 0 {
+            self.tally.beyond("structures for which there is no room stay as they are", left);
+        }
         Ok(())
+    }
+
+    /// Whether a build, or what it updates, is one of those that are changed; it is one of them now.
+    fn follows(&mut self, info: View<'_>) -> bool {
+        let [from, to] =
+            ["srcAccelerationStructure", "dstAccelerationStructure"].map(|n| info.u64(n).unwrap_or(0));
+        let new = info.u32("mode") == Some(BUILD);
+        let follows = new || self.built.contains(&from);
+        if follows {
+            self.built.insert(to);
+        } else {
+            self.built.remove(&to);
+        }
+        follows
+    }
+
+    /// What command buffers hold that begin, are freed, or go with their pool is no longer in flight.
+    fn release(&mut self, cx: &mut Executor, call: &Call) {
+        let v = View::call(&call.image);
+        let buffers = match call.command.name {
+            "vkBeginCommandBuffer" => vec![call.image.u64(0)],
+            "vkFreeCommandBuffers" => v.u64s("pCommandBuffers"),
+            _ => {
+                let pool = v.u64("commandPool").unwrap_or(0);
+                let all = cx.objects.world().command_buffers.iter();
+                all.filter(|(_, b)| b.pool == pool).map(|(id, _)| *id).collect()
+            }
+        };
+        self.compaction.release(cx, &buffers);
     }
 }
 
@@ -199,7 +250,11 @@ impl Hook for Structures {
     fn wants(&self) -> Commands {
         let all: Vec<&str> = COMMANDS
             .iter()
-            .filter(|c| builds(c) || [OLDER, GONE].contains(&c.name))
+            .filter(|c| {
+                builds(c)
+                    || [OLDER, GONE].contains(&c.name)
+                    || self.what == What::Compacted && RELEASES.contains(&c.name)
+            })
             .map(|c| c.name)
             .collect();
         Commands::named(&all)
@@ -208,6 +263,10 @@ impl Hook for Structures {
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
         if call.command.name == GONE {
             self.compaction.give_back(cx, Some(call.image.u64(0)))?;
+            return next.run(cx, call);
+        }
+        if RELEASES.contains(&call.command.name) {
+            self.release(cx, call);
             return next.run(cx, call);
         }
         if call.command.name == OLDER {
@@ -221,6 +280,10 @@ impl Hook for Structures {
         let mut edited = call.clone();
         for (n, info) in (0..).zip(infos) {
             let ranges = slots.and_then(|(at, _)| v.image().target(at + n * POINTER));
+            if !is_question && !self.follows(info) {
+                self.tally.beyond("updates of structures that no call has built stay as they are", 1);
+                continue;
+            }
             let changed = edit::apply(&mut edited.image, &edits(info, ranges, self.what));
             if is_question {
                 continue;

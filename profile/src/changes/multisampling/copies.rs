@@ -4,7 +4,8 @@
 //! comes. Refuses, by saying so, images that may not be copied from or to.
 #![allow(unsafe_code)]
 
-use super::edits::{Resolves, of_attachments};
+use super::edits::{DEPTH, Resolves, STENCIL, of_attachments};
+use crate::changes::memory;
 use gfxr_parse::view::View;
 use replay::ash::{self, vk};
 use replay::error::Result;
@@ -13,11 +14,13 @@ use vk::Handle;
 use world::World;
 use world::objects::Subresources;
 
-/// One copy: from which view to which, the layouts of both, the area.
+/// One copy: from which view to which, the layouts of both, and of their stencil if that is copied, the aspects, the area.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copied {
     views: [u64; 2],
     layouts: [u32; 2],
+    stencil: Option<[u32; 2]>,
+    aspects: u32,
     area: [u32; 4],
 }
 
@@ -37,13 +40,14 @@ pub fn of_pass(world: &World, begin: View<'_>, resolves: &Resolves) -> Vec<Copie
         _ => world.framebuffers.get(&framebuffer).map_or(vec![], |f| f.views.clone()),
     };
     let view = |n: u32| views.get(n as usize).copied().unwrap_or(0);
-    let all = resolves.copied.iter();
-    all.map(|((of, to), layouts)| Copied {
-        views: [view(*of), view(*to)],
-        layouts: *layouts,
+    let all = resolves.copied.iter().map(|c| Copied {
+        views: [view(c.pair.0), view(c.pair.1)],
+        layouts: c.layouts,
+        stencil: Some(c.stencil),
+        aspects: c.aspects,
         area: area(begin),
-    })
-    .collect()
+    });
+    all.collect()
 }
 
 /// VkRenderingFlags: it goes on in another rendering.
@@ -55,16 +59,21 @@ pub fn of_rendering(info: View<'_>) -> Vec<Copied> {
         return vec![];
     }
     let mut all: Vec<Copied> = vec![];
-    for (a, direct) in of_attachments(info) {
+    for (a, aspects, direct) in of_attachments(info) {
         let views = ["imageView", "resolveImageView"].map(|n| a.u64(n).unwrap_or(0));
         let layouts = ["imageLayout", "resolveImageLayout"].map(|n| a.u32(n).unwrap_or(0));
-        // (depth and stencil may be of the same views)
-        if !direct && all.iter().all(|c| c.views != views) {
-            all.push(Copied { views, layouts, area: area(info) });
+        let depth = all.iter_mut().find(|c| c.views == views && c.aspects == DEPTH && aspects == STENCIL);
+        match depth {
+            Some(both) => (both.stencil, both.aspects) = (Some(layouts), DEPTH | STENCIL),
+            None if !direct => all.push(Copied { views, layouts, stencil: None, aspects, area: area(info) }),
+            None => {}
         }
     }
     all
 }
+
+/// VkImageLayouts of depth or of stencil alone.
+const APART: std::ops::RangeInclusive<u32> = 1_000_241_000..=1_000_241_003;
 
 /// Everything of a range, as Vulkan says it.
 fn range(r: &Subresources, aspects: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
@@ -87,6 +96,12 @@ pub fn record(cx: &mut Executor, buffer: u64, copied: &Copied) -> Result<bool> {
         return Ok(false);
     };
     let able = |i: &replay::vulkan::ImageState, usage| i.usage.contains(usage);
+    let flat = [from, to].iter().all(|i| i.kind != vk::ImageType::TYPE_3D);
+    let apart = copied.stencil.is_some_and(|s| s != copied.layouts)
+        || copied.layouts.iter().any(|l| APART.contains(l));
+    if !flat || apart && from.aspects() != vk::ImageAspectFlags::COLOR {
+        return Ok(false);
+    }
     if !able(from, vk::ImageUsageFlags::TRANSFER_SRC)
         || !able(to, vk::ImageUsageFlags::TRANSFER_DST)
         || from.format != to.format
@@ -101,7 +116,7 @@ pub fn record(cx: &mut Executor, buffer: u64, copied: &Copied) -> Result<bool> {
     };
     let layers = left(from, &views[0].range).min(left(to, &views[1].range));
     let of = |r: &Subresources| vk::ImageSubresourceLayers {
-        aspect_mask: aspects,
+        aspect_mask: aspects & vk::ImageAspectFlags::from_raw(copied.aspects),
         mip_level: r.level,
         base_array_layer: r.layer,
         layer_count: layers,
@@ -151,4 +166,13 @@ pub fn record(cx: &mut Executor, buffer: u64, copied: &Copied) -> Result<bool> {
     unsafe { d.cmd_copy_image(commands, images[0], copy[0], images[1], copy[1], &[region]) };
     moved(copy, own);
     Ok(true)
+}
+
+/// What comes in a command buffer waits for what was, and sees it.
+pub fn wait(cx: &mut Executor, buffer: u64) -> Result<()> {
+    let commands = vk::CommandBuffer::from_raw(cx.objects.live(buffer));
+    let device = cx.objects.any(buffer).map_or(0, |e| e.owner);
+    let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+    memory::wait(&vk.device(device)?.ash, commands);
+    Ok(())
 }

@@ -7,7 +7,7 @@ use crate::changes::edit::{Edit, set};
 use gfxr_parse::schema::generated::STRUCTS;
 use gfxr_parse::schema::struct_named;
 use gfxr_parse::view::View;
-use world::passes::RenderPass;
+use world::passes::{RenderPass, Subpass};
 
 /// By number: an attachment of several samples, and that to which it is resolved.
 pub type Pair = (u32, u32);
@@ -17,8 +17,21 @@ pub type Pair = (u32, u32);
 pub struct Resolves {
     /// The second is drawn to in place of the first.
     pub direct: Vec<Pair>,
-    /// The first is copied to the second behind the render pass: the layouts of both there.
-    pub copied: Vec<(Pair, [u32; 2])>,
+    /// The first is copied to the second behind the render pass.
+    pub copied: Vec<Copy>,
+}
+
+/// What is copied behind a render pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// From which attachment to which.
+    pub pair: Pair,
+    /// The layouts of both there.
+    pub layouts: [u32; 2],
+    /// Those of their stencil.
+    pub stencil: [u32; 2],
+    /// VkImageAspectFlags.
+    pub aspects: u32,
 }
 
 /// VK_ATTACHMENT_UNUSED.
@@ -27,27 +40,57 @@ const UNUSED: u32 = u32::MAX;
 const LOAD: u32 = 0;
 const STORE: u32 = 0;
 const DONT_STORE: u32 = 1;
-/// VK_IMAGE_ASPECT_STENCIL_BIT.
-const STENCIL: u32 = 4;
+/// VkImageAspectFlags.
+const COLOUR: u32 = 1;
+/// See [`COLOUR`].
+pub const DEPTH: u32 = 2;
+/// See [`COLOUR`].
+pub const STENCIL: u32 = 4;
+/// VK_IMAGE_LAYOUT_RENDERING_LOCAL_READ.
+const LOCAL_READ: u32 = 1_000_232_000;
 /// Bytes of a number, and of a VkClearValue.
 const WORD: u32 = size_of::<u32>() as u32;
 const CLEAR_VALUE: u32 = 4 * WORD;
 /// VkRenderingFlags: suspending, resuming.
 const PARTS: u32 = 2 | 4;
 
-/// Which attachments a render pass resolves to which.
-fn pairs(info: View<'_>) -> Vec<Pair> {
-    let mut all: Vec<Pair> = vec![];
+/// A pair that is resolved, the aspects, and the last subpass that does.
+type Resolved = (Pair, u32, usize);
+
+/// Which attachments a render pass resolves to which, each pair once.
+fn pairs(info: View<'_>) -> Vec<Resolved> {
+    let mut all: Vec<Resolved> = vec![];
     let number = |r: View<'_>| r.u32("attachment").unwrap_or(UNUSED);
-    for subpass in info.structs("pSubpasses") {
+    for (n, subpass) in info.structs("pSubpasses").enumerate() {
         let colours = subpass.structs("pColorAttachments").map(number);
-        all.extend(colours.zip(subpass.structs("pResolveAttachments").map(number)));
+        let colours = colours.zip(subpass.structs("pResolveAttachments").map(number)).map(|p| (p, COLOUR));
         let depth = subpass.one("pDepthStencilAttachment").map(number);
         let resolve = subpass.next("VkSubpassDescriptionDepthStencilResolve");
-        all.extend(depth.zip(resolve.and_then(|r| r.one("pDepthStencilResolveAttachment")).map(number)));
+        let asked = |name: &str, aspect: u32| match resolve.and_then(|r| r.u32(name)) {
+            Some(0) | None => 0,
+            Some(_) => aspect,
+        };
+        let aspects = asked("depthResolveMode", DEPTH) | asked("stencilResolveMode", STENCIL);
+        let target = resolve.and_then(|r| r.one("pDepthStencilResolveAttachment")).map(number);
+        for (pair, aspects) in colours.chain(depth.zip(target).map(|p| (p, aspects))) {
+            match all.iter_mut().find(|p| p.0 == pair) {
+                Some(known) => (known.1, known.2) = (known.1 | aspects, n),
+                None => all.push((pair, aspects, n)),
+            }
+        }
     }
-    all.retain(|p| p.0 != UNUSED && p.1 != UNUSED);
+    all.retain(|(p, aspects, _)| p.0 != UNUSED && p.1 != UNUSED && *aspects != 0);
     all
+}
+
+/// Whether a subpass draws to an attachment.
+fn drawn(s: &Subpass, attachment: u32) -> bool {
+    s.colours.iter().chain(&s.depth).any(|r| r.0 == attachment)
+}
+
+/// Whether a subpass reads one.
+fn read(s: &Subpass, attachment: u32) -> bool {
+    s.inputs.iter().any(|r| r.0 == attachment)
 }
 
 impl Resolves {
@@ -55,21 +98,26 @@ impl Resolves {
     pub fn of(info: View<'_>) -> Result<Self, &'static str> {
         let (pass, pairs) = (RenderPass::of(info), pairs(info));
         let mut all = Resolves::default();
-        for (of, to) in &pairs {
+        for ((of, to), aspects, last) in &pairs {
             let attachment = |n: u32| pass.attachments.get(n as usize).copied();
             let (Some(from), Some(target)) = (attachment(*of), attachment(*to)) else { continue };
-            let mut uses =
-                pass.subpasses.iter().flat_map(|s| s.inputs.iter().chain(&s.colours).chain(&s.depth));
-            if uses.any(|r| r.0 == *to) {
+            if pass.subpasses.iter().any(|s| drawn(s, *to) || read(s, *to)) {
                 return Err("a render pass uses what it has resolved itself");
             }
-            let stencil = world::formats::aspects(from.format as i32).contains(&STENCIL);
-            let loaded = from.load == LOAD || stencil && from.stencil_load == LOAD;
-            let stored = from.store != DONT_STORE || stencil && from.stencil_store != DONT_STORE;
-            let once = pairs.iter().filter(|p| p.0 == *of || p.1 == *to).count() == 1;
-            match loaded || stored || !once {
-                true => all.copied.push(((*of, *to), [from.final_layout, target.final_layout])),
-                false => all.direct.push((*of, *to)),
+            if pass.subpasses.iter().skip(last + 1).any(|s| drawn(s, *of)) {
+                return Err("a render pass draws on in what it has resolved");
+            }
+            let once = pairs.iter().filter(|p| p.0.0 == *of || p.0.1 == *to).count() == 1;
+            let alone = once && !pass.subpasses.iter().any(|s| read(s, *of));
+            // (depth is written at another stage than it is resolved at, which is what the application waits for)
+            match *aspects == COLOUR && alone && from.load != LOAD && from.store == DONT_STORE {
+                true => all.direct.push((*of, *to)),
+                false => all.copied.push(Copy {
+                    pair: (*of, *to),
+                    layouts: [from.final_layout, target.final_layout],
+                    stencil: [from.stencil_final_layout, target.stencil_final_layout],
+                    aspects: *aspects,
+                }),
             }
         }
         Ok(all)
@@ -90,14 +138,13 @@ impl Resolves {
             }
             edits.extend(set(to, "storeOp", STORE));
         }
-        for ((of, _), _) in &self.copied {
-            edits.extend(
-                ["storeOp", "stencilStoreOp"]
-                    .iter()
-                    .filter_map(|op| set(attachments[*of as usize], op, STORE)),
-            );
+        for copy in &self.copied {
+            let of = attachments[copy.pair.0 as usize];
+            edits.extend(["storeOp", "stencilStoreOp"].iter().filter_map(|op| set(of, op, STORE)));
         }
         for subpass in info.structs("pSubpasses") {
+            let single = subpass.next("VkMultisampledRenderToSingleSampledInfoEXT");
+            edits.extend(single.and_then(|s| set(s, "multisampledRenderToSingleSampledEnable", 0)));
             let depth = subpass.next("VkSubpassDescriptionDepthStencilResolve");
             let drawn = subpass.structs("pColorAttachments").chain(subpass.one("pDepthStencilAttachment"));
             for r in drawn {
@@ -134,21 +181,18 @@ pub fn resolved(a: View<'_>) -> bool {
         && ["imageView", "resolveImageView"].iter().all(|view| a.u64(view).unwrap_or(0) != 0)
 }
 
-/// The attachments of a rendering that are resolved, and whether what each is resolved to is drawn to itself.
-pub fn of_attachments(info: View<'_>) -> Vec<(View<'_>, bool)> {
+/// The attachments of a rendering that are resolved: the aspect, and whether what each is resolved to is drawn to itself.
+pub fn of_attachments(info: View<'_>) -> Vec<(View<'_>, u32, bool)> {
     let parts = info.u32("flags").unwrap_or(0) & PARTS != 0;
-    let transient = |a: &View<'_>| a.u32("loadOp") != Some(LOAD) && a.u32("storeOp") == Some(DONT_STORE);
-    let colours = info.structs("pColorAttachments").filter(|a| resolved(*a));
-    let mut all: Vec<(View<'_>, bool)> = colours.map(|a| (a, !parts && transient(&a))).collect();
-    let others: Vec<View<'_>> =
-        ["pDepthAttachment", "pStencilAttachment"].iter().filter_map(|n| info.one(n)).collect();
-    let others: Vec<View<'_>> = others.into_iter().filter(|a| a.u64("imageView").unwrap_or(0) != 0).collect();
-    // (both are of one image, which is drawn to or not)
-    let same =
-        others.iter().all(|a| resolved(*a) && a.u64("resolveImageView") == others[0].u64("resolveImageView"));
-    let direct = !parts && same && others.iter().all(transient);
-    all.extend(others.into_iter().filter(|a| resolved(*a)).map(|a| (a, direct)));
-    all
+    let alone = |a: View<'_>| {
+        let transient = a.u32("loadOp") != Some(LOAD) && a.u32("storeOp") == Some(DONT_STORE);
+        !parts && transient && a.u32("imageLayout") != Some(LOCAL_READ)
+    };
+    let colours = info.structs("pColorAttachments").map(|a| (a, COLOUR, alone(a)));
+    // (depth is written at another stage than it is resolved at, which is what the application waits for)
+    let others = [("pDepthAttachment", DEPTH), ("pStencilAttachment", STENCIL)];
+    let others = others.into_iter().filter_map(|(name, aspect)| Some((info.one(name)?, aspect, false)));
+    colours.chain(others).filter(|a| resolved(a.0)).collect()
 }
 
 /// What is edited in a rendering, and how many attachments are drawn to in place of others.
@@ -157,7 +201,7 @@ pub fn of_rendering(info: View<'_>) -> (Vec<Edit>, usize) {
     let single = info.next("VkMultisampledRenderToSingleSampledInfoEXT");
     edits.extend(single.and_then(|s| set(s, "multisampledRenderToSingleSampledEnable", 0)));
     let all = of_attachments(info);
-    for (a, direct) in &all {
+    for (a, _, direct) in &all {
         edits.extend(set(*a, "resolveMode", 0));
         edits.extend(set(*a, "storeOp", STORE));
         if *direct {
@@ -169,233 +213,51 @@ pub fn of_rendering(info: View<'_>) -> (Vec<Edit>, usize) {
             edits.extend(a.u32("resolveImageLayout").and_then(|layout| set(*a, "imageLayout", layout)));
         }
     }
-    (edits, all.iter().filter(|a| a.1).count())
+    (edits, all.iter().filter(|a| a.2).count())
 }
 
-/// What is edited so that a command that resolves is one that copies: what its structs are called.
+/// Empties a struct's chain.
+fn unchained(of: View<'_>) -> Vec<Edit> {
+    let at = of.definition("pNext").map(|(_, at)| at);
+    at.into_iter().flat_map(|at| [at, at + WORD].map(|at| Edit { at, value: 0 })).collect()
+}
+
+/// What is edited so that a command that resolves is one that copies: what its structs are called, and what says how to resolve.
 pub fn of_copy(v: View<'_>) -> Vec<Edit> {
     let Some(info) = v.one("pResolveImageInfo") else { return vec![] };
     let kind = |name: &str| struct_named(name).and_then(|id| STRUCTS[usize::from(id)].stype).unwrap_or(0);
-    let own = set(info, "sType", kind("VkCopyImageInfo2"));
-    let regions = info.structs("pRegions").filter_map(|r| set(r, "sType", kind("VkImageCopy2")));
-    own.into_iter().chain(regions).collect()
+    let of =
+        |v: View<'_>, name| set(v, "sType", kind(name)).into_iter().chain(unchained(v)).collect::<Vec<_>>();
+    let regions = info.structs("pRegions").flat_map(|r| of(r, "VkImageCopy2"));
+    of(info, "VkCopyImageInfo2").into_iter().chain(regions).collect()
+}
+
+/// As many places of samples as one sample has: one for each pixel of the grid.
+fn places(of: View<'_>) -> Option<Edit> {
+    let grid = of.one("sampleLocationGridSize");
+    let side = |name: &str| grid.and_then(|g| g.u32(name)).unwrap_or(0);
+    let one = side("width").saturating_mul(side("height"));
+    set(of, "sampleLocationsCount", one.min(of.u32("sampleLocationsCount").unwrap_or(0)))
+}
+
+/// What is edited in a pipeline's create info: its samples have no places of their own.
+pub fn of_pipeline(info: View<'_>) -> Vec<Edit> {
+    let state =
+        info.one("pMultisampleState").and_then(|m| m.next("VkPipelineSampleLocationsStateCreateInfoEXT"));
+    let Some(state) = state else { return vec![] };
+    let places = state.one("sampleLocationsInfo").and_then(places);
+    set(state, "sampleLocationsEnable", 0).into_iter().chain(places).collect()
+}
+
+/// What is edited where a command, or the begin of a render pass, says where samples are.
+pub fn of_locations(v: View<'_>) -> Vec<Edit> {
+    let own = v.one("pSampleLocationsInfo").and_then(places);
+    let begin = v.next("VkRenderPassSampleLocationsBeginInfoEXT");
+    let counts = ["attachmentInitialSampleLocationsCount", "postSubpassSampleLocationsCount"];
+    let none = begin.into_iter().flat_map(|b| counts.map(|n| set(b, n, 0))).flatten();
+    own.into_iter().chain(none).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::changes::edit;
-    use gfxr_parse::ahead::Call;
-
-    const CLEAR: u32 = 1;
-
-    /// A render pass of a colour of four samples (0), depth of four (1) and what the colour is resolved to (2), which subpasses of these numbers
-    /// have as an input.
-    fn pass(load: u32, store: u32, inputs: &[u32]) -> Call {
-        Call::written("vkCreateRenderPass", |w| {
-            w.u64(1);
-            w.structure(|w| {
-                w.u32(38).null_struct().u32(0).u32(3);
-                w.structures(3, |w, i| {
-                    let (format, samples) = ([44, 129, 44][i], [4, 4, 1][i]);
-                    let (load, store) = if i < 2 { (load, store) } else { (2, 0) };
-                    w.u32(0)
-                        .u32(format)
-                        .u32(samples)
-                        .u32(load)
-                        .u32(store)
-                        .u32(load)
-                        .u32(store)
-                        .u32(0)
-                        .u32(10 + i as u32);
-                });
-                w.u32(2);
-                w.structures(2, |w, subpass| {
-                    let own = inputs.contains(&(subpass as u32));
-                    w.u32(0).u32(0).u32(u32::from(own));
-                    if own {
-                        w.structures(1, |w, _| {
-                            w.u32(2).u32(5);
-                        });
-                    } else {
-                        w.null_structs();
-                    }
-                    w.u32(1);
-                    w.structures(1, |w, _| {
-                        w.u32(0).u32(2);
-                    });
-                    if subpass == 1 {
-                        w.structures(1, |w, _| {
-                            w.u32(2).u32(2);
-                        });
-                    } else {
-                        w.null_structs();
-                    }
-                    w.structure(|w| {
-                        w.u32(1).u32(3);
-                    });
-                    w.u32(0).null_array();
-                });
-                w.u32(0).null_structs();
-            });
-            w.null_struct().u64_ptr(7).i32(0);
-        })
-        .expect("a call")
-    }
-
-    fn info(call: &Call) -> View<'_> {
-        View::call(&call.image).one("pCreateInfo").expect("there")
-    }
-
-    /// A subpass's colour, and what it is resolved to.
-    type Drawn = (u32, Option<u32>);
-
-    /// What a call's create info says of attachments (how they are loaded and stored) and of each subpass.
-    fn said(call: &Call) -> (Vec<[u32; 2]>, Vec<Drawn>) {
-        let n = |v: View<'_>, name| v.u32(name).unwrap_or(UNUSED);
-        let attachments =
-            info(call).structs("pAttachments").map(|a| [n(a, "loadOp"), n(a, "storeOp")]).collect();
-        let first = |s: View<'_>, name| s.structs(name).next().map(|r| n(r, "attachment"));
-        let subpasses = info(call).structs("pSubpasses");
-        let of = subpasses
-            .map(|s| (first(s, "pColorAttachments").unwrap_or(UNUSED), first(s, "pResolveAttachments")));
-        (attachments, of.collect())
-    }
-
-    #[test]
-    fn what_is_only_resolved_is_not_drawn_to() {
-        let mut call = pass(CLEAR, DONT_STORE, &[]);
-        let resolves = Resolves::of(info(&call)).expect("it can be");
-        assert_eq!(resolves, Resolves { direct: vec![(0, 2)], copied: vec![] });
-        let edits = resolves.edits(info(&call));
-        assert!(edit::apply(&mut call.image, &edits));
-        let (attachments, subpasses) = said(&call);
-        assert_eq!(attachments, [[CLEAR, DONT_STORE], [CLEAR, DONT_STORE], [CLEAR, STORE]]);
-        assert_eq!(subpasses, [(2, None), (2, Some(UNUSED))], "in each subpass");
-    }
-
-    #[test]
-    fn what_is_loaded_or_stored_is_copied() {
-        for (load, store) in [(LOAD, DONT_STORE), (CLEAR, STORE)] {
-            let mut call = pass(load, store, &[]);
-            let resolves = Resolves::of(info(&call)).expect("it can be");
-            assert_eq!(resolves, Resolves { direct: vec![], copied: vec![((0, 2), [10, 12])] });
-            let edits = resolves.edits(info(&call));
-            edit::apply(&mut call.image, &edits);
-            let (attachments, subpasses) = said(&call);
-            assert_eq!(attachments[0], [load, STORE], "there is something to copy");
-            assert_eq!(subpasses, [(0, None), (0, Some(UNUSED))]);
-        }
-        assert!(Resolves::of(info(&pass(LOAD, STORE, &[1]))).is_err(), "it reads what it has resolved");
-    }
-
-    #[test]
-    fn clear_values_go_to_what_is_drawn_to() {
-        let begin = Call::written("vkCmdBeginRenderPass", |w| {
-            w.u64(1);
-            w.structure(|w| {
-                w.u32(43).null_struct().u64(7).u64(8).i32(0).i32(0).u32(4).u32(4).u32(2);
-                w.structures(2, |w, i| {
-                    w.u32_array(&[1, 2, 3, 4].map(|n| n + 10 * i as u32));
-                });
-            });
-            w.u32(0);
-        })
-        .expect("a call");
-        let v = View::call(&begin.image).one("pRenderPassBegin").expect("there");
-        let resolves = Resolves { direct: vec![(1, 3), (5, 4)], copied: vec![] };
-        assert_eq!(resolves.clears(v), [None, None, None, Some([11, 12, 13, 14])]);
-    }
-
-    /// A rendering with one colour and depth, both resolved.
-    fn rendering(flags: u32, load: u32, store: u32, depth_store: u32) -> Call {
-        let attachment = |w: &mut gfxr_parse::writer::ParamWriter, view: u64, store: u32| {
-            w.u32(1_000_044_001)
-                .null_struct()
-                .u64(view)
-                .u32(2)
-                .u32(1)
-                .u64(view + 1)
-                .u32(7)
-                .u32(load)
-                .u32(store);
-            w.u32_array(&[0; 4]);
-        };
-        Call::written("vkCmdBeginRendering", |w| {
-            w.u64(1);
-            w.structure(|w| {
-                w.u32(1_000_044_000)
-                    .null_struct()
-                    .u32(flags)
-                    .i32(0)
-                    .i32(0)
-                    .u32(4)
-                    .u32(4)
-                    .u32(1)
-                    .u32(0)
-                    .u32(1);
-                w.structures(1, |w, _| attachment(w, 1 << 40, store));
-                w.structure(|w| attachment(w, 50, depth_store));
-                w.null_struct();
-            });
-        })
-        .expect("a call")
-    }
-
-    #[test]
-    fn a_rendering_draws_to_what_it_would_resolve_to() {
-        for (flags, load, store, depth_store, colour, depth) in [
-            (0, CLEAR, DONT_STORE, DONT_STORE, true, true),
-            (0, CLEAR, DONT_STORE, STORE, true, false),
-            (0, LOAD, DONT_STORE, DONT_STORE, false, false),
-            (2, CLEAR, DONT_STORE, DONT_STORE, false, false),
-        ] {
-            let mut call = rendering(flags, load, store, depth_store);
-            let info = View::call(&call.image).one("pRenderingInfo").expect("there");
-            let (edits, direct) = of_rendering(info);
-            assert_eq!(direct, usize::from(colour) + usize::from(depth));
-            assert!(edit::apply(&mut call.image, &edits));
-            let info = View::call(&call.image).one("pRenderingInfo").expect("there");
-            let of = |a: View<'_>| {
-                (a.u64("imageView"), a.u32("imageLayout"), a.u32("resolveMode"), a.u32("storeOp"))
-            };
-            let expected = |view: u64, direct: bool| {
-                let (view, layout) = if direct { (view + 1, 7) } else { (view, 2) };
-                (Some(view), Some(layout), Some(0), Some(STORE))
-            };
-            assert_eq!(info.one("pColorAttachments").map(of), Some(expected(1 << 40, colour)));
-            assert_eq!(info.one("pDepthAttachment").map(of), Some(expected(50, depth)));
-        }
-    }
-
-    #[test]
-    fn a_resolving_command_becomes_one_that_copies() {
-        let call = Call::written("vkCmdResolveImage2KHR", |w| {
-            w.u64(1);
-            w.structure(|w| {
-                w.u32(1_000_337_005).null_struct().u64(3).u32(6).u64(4).u32(7).u32(1);
-                w.structures(1, |w, _| {
-                    w.u32(1_000_337_010).null_struct();
-                    for place in 0..2 {
-                        w.u32(1).u32(0).u32(place).u32(1).i32(5).i32(6).i32(0);
-                    }
-                    w.u32(8).u32(9).u32(1);
-                });
-            });
-        })
-        .expect("a call");
-        let mut copy = call.as_command("vkCmdCopyImage2KHR").expect("it is there");
-        edit::apply(&mut copy.image, &of_copy(View::call(&call.image)));
-        let info = View::call(&copy.image).one("pCopyImageInfo").expect("its parameter");
-        let n = |v: View<'_>, name| v.u64(name).unwrap_or(0);
-        let region = info.one("pRegions").expect("a region");
-        assert_eq!((n(info, "sType"), n(region, "sType")), (1_000_337_001, 1_000_337_007));
-        assert_eq!(
-            ["srcImage", "srcImageLayout", "dstImage", "dstImageLayout"].map(|m| n(info, m)),
-            [3, 6, 4, 7]
-        );
-        let of = |place, member| region.one(place).map(|v| n(v, member));
-        assert_eq!((of("dstSubresource", "baseArrayLayer"), of("dstOffset", "y")), (Some(1), Some(6)));
-        assert_eq!(of("extent", "width"), Some(8));
-    }
-}
+#[path = "tests.rs"]
+mod tests;

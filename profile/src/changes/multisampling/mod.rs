@@ -4,7 +4,8 @@
 //! attachment's samples are used for nothing but being resolved, as it is neither loaded nor stored, what it would be resolved to is drawn to
 //! itself; elsewhere, and for the commands that resolve, the image is copied instead. Guarantees: what later calls load, resolve or copy holds what was drawn.
 //! Shaders that read several samples read the one ([`shader`]). Refuses, by an error: shaders that read how samples are packed, and render passes that read an
-//! attachment which they have resolved themselves; by a count: resolving between images of which one cannot be copied. A sample mask without the first
+//! attachment which they have resolved themselves, or draw on in what they have resolved; by a count: resolving between images of which one cannot be
+//! copied, and of depth and stencil in layouts of their own. A sample mask without the first
 //! sample draws nothing.
 
 mod copies;
@@ -64,18 +65,22 @@ const OTHERS: [&str; 7] = [
 ];
 const PASSES: [&str; 2] = ["vkCreateRenderPass", "vkCreateRenderPass2"];
 const BEGINS: [&str; 2] = ["vkCmdBeginRenderPass", "vkCmdBeginRenderPass2"];
-const ENDS: [&str; 3] = ["vkCmdEndRenderPass", "vkCmdEndRenderPass2", "vkCmdEndRendering"];
+const ENDS: [&str; 4] =
+    ["vkCmdEndRenderPass", "vkCmdEndRenderPass2", "vkCmdEndRendering", "vkCmdEndRendering2KHR"];
 /// The commands that resolve, and those that copy in their place: their parameters differ in names alone.
 const RESOLVES: [(&str, &str); 2] =
     [("vkCmdResolveImage", "vkCmdCopyImage"), ("vkCmdResolveImage2", "vkCmdCopyImage2")];
 const RENDERING: &str = "vkCmdBeginRendering";
+const LOCATIONS: &str = "vkCmdSetSampleLocationsEXT";
 
 const DIRECT: &str = "attachments drawn to in place of those that they would be resolved from";
 const COPIES: &str = "resolves that became copies";
 
 fn wanted(c: &CommandDef) -> bool {
     let mut named = PASSES.iter().chain(&BEGINS).chain(&ENDS).chain(RESOLVES.iter().map(|r| &r.0));
-    OTHERS.contains(&c.name) || c.canonical == RENDERING || named.any(|n| *n == c.canonical)
+    OTHERS.contains(&c.name)
+        || [RENDERING, LOCATIONS].contains(&c.canonical)
+        || named.any(|n| *n == c.canonical)
 }
 
 /// Why a capture cannot be replayed so.
@@ -83,7 +88,7 @@ fn refused(why: &str) -> Error {
     Error::new(Kind::Unsupported, format!("change {}: {why}", ENTRY.name))
 }
 
-/// A call whose shaders read one sample; none if they do as they are.
+/// A call whose shaders read one sample, and whose pipelines ask for no places of several; none if it is so already.
 fn shaders(call: &Call) -> Result<Option<Call>> {
     let v = View::call(&call.image);
     let infos = v.one("pCreateInfo").into_iter().chain(v.structs("pCreateInfos"));
@@ -92,7 +97,11 @@ fn shaders(call: &Call) -> Result<Option<Call>> {
         let inline = stages.filter_map(|s| s.next("VkShaderModuleCreateInfo"));
         inline.chain([info]).filter_map(Code::of).collect::<Vec<_>>()
     });
-    let mut edited = None;
+    let mut edited: Option<Call> = None;
+    let locations: Vec<_> = v.structs("pCreateInfos").flat_map(edits::of_pipeline).collect();
+    if !locations.is_empty() {
+        edit::apply(&mut edited.get_or_insert_with(|| call.clone()).image, &locations);
+    }
     for (code, words) in codes {
         if let Some(words) = shader::one_sample(&words).map_err(refused)? {
             code.set(&mut edited.get_or_insert_with(|| call.clone()).image, &words);
@@ -121,6 +130,7 @@ impl NoMultisampling {
             let id = begin.u64("renderPass").unwrap_or(0);
             let Some(resolves) = self.passes.get(&id) else { return next.run(cx, call) };
             cleared::values(&mut edited.image, &resolves.clears(begin));
+            edit::apply(&mut edited.image, &edits::of_locations(begin));
             (copies::of_pass(cx.objects.world(), begin, resolves), resolves.direct.len())
         } else if let Some(info) = v.one("pRenderingInfo") {
             let (edits, direct) = edits::of_rendering(info);
@@ -169,16 +179,26 @@ impl Hook for NoMultisampling {
         let name = call.command.canonical;
         if let Some((_, copy)) = RESOLVES.iter().find(|r| r.0 == name) {
             self.tally.done(COPIES);
+            // (what the application waits for may be the stage that resolves)
+            let buffer = call.image.u64(0);
+            copies::wait(cx, buffer)?;
             let newer = if call.command.name == name { "" } else { "KHR" };
             let mut copied = call.as_command(&format!("{copy}{newer}"))?;
             edit::apply(&mut copied.image, &edits::of_copy(View::call(&call.image)));
-            return next.run(cx, &mut copied);
+            let outcome = next.run(cx, &mut copied)?;
+            copies::wait(cx, buffer)?;
+            return Ok(outcome);
         }
         match name {
             RENDERING => self.begin(cx, call, next),
             _ if PASSES.contains(&name) => self.create(cx, call, next),
             _ if BEGINS.contains(&name) => self.begin(cx, call, next),
             _ if ENDS.contains(&name) => self.end(cx, call, next),
+            LOCATIONS => {
+                let mut edited = call.clone();
+                edit::apply(&mut edited.image, &edits::of_locations(View::call(&call.image)));
+                next.run(cx, &mut edited)
+            }
             "vkCreateImage" => {
                 let samples = View::call(&call.image).one("pCreateInfo").and_then(|i| i.u32("samples"));
                 if samples.is_some_and(|n| n > 1) {

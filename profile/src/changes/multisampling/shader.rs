@@ -18,9 +18,9 @@ fn has_samples(i: &Inst) -> bool {
     i.op() == Op::TypeImage && i.inst.operands.get(SAMPLES) == Some(&Operand::LiteralBit32(1))
 }
 
-/// Types of which no two may be the same.
+/// Types of which no two may be the same, of those that images are part of.
 fn unique(op: Op) -> bool {
-    matches!(op, Op::TypeImage | Op::TypeSampledImage | Op::TypePointer | Op::TypeFunction)
+    matches!(op, Op::TypeImage | Op::TypeSampledImage | Op::TypeFunction)
 }
 
 /// All instructions that may name a type or a value.
@@ -66,7 +66,7 @@ fn merge(m: &mut Module) {
             }
         }
     });
-    // (what was said of the second type was said of the first)
+    // (such types have names alone)
     let gone = |i: &Inst| i.id_at(0).is_some_and(|id| others.contains_key(&id));
     m.names.retain(|i| !gone(i));
     m.annotations.retain(|i| !gone(i));

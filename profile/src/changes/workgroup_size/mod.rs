@@ -98,9 +98,15 @@ const OTHERS: [&str; 7] = [
 const COUNTS: [&str; 3] = ["groupCountX", "groupCountY", "groupCountZ"];
 const BASES: [&str; 3] = ["baseGroupX", "baseGroupY", "baseGroupZ"];
 
+/// VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT, and what asks for a size of them.
+const FULL: u32 = 2;
+const REQUIRED: &str = "VkPipelineShaderStageRequiredSubgroupSizeCreateInfo";
+
 const SHARED: &str =
     "compute shaders whose workgroups are more than a number of invocations stay as they are";
 const ELSEWHERE: &str = "shaders that are not in a shader module of their own stay as they are";
+const SUBGROUPS: &str =
+    "compute pipelines that ask for subgroups, and those made with them, stay as they are";
 const ODD: &str = "dispatches whose workgroups cannot be divided, or would be too many, stay as they are";
 const IN_MEMORY: &str = "indirect dispatches have their sizes in memory alone, and stay as they are";
 
@@ -169,7 +175,18 @@ impl WorkgroupSize {
             self.pipelines.forget(*id);
             self.pipeline_axes.remove(id);
         });
-        self.tally_elsewhere(modules.iter().filter(|m| **m == 0).count());
+        let elsewhere = modules.iter().filter(|m| **m == 0).count();
+        if elsewhere > 0 {
+            self.tally.beyond(ELSEWHERE, elsewhere as u64);
+        }
+        let stages = v.structs("pCreateInfos").flat_map(|i| i.structs("stage"));
+        let of_subgroups =
+            stages.filter(|s| s.u32("flags").unwrap_or(0) & FULL != 0 || s.next(REQUIRED).is_some());
+        let bound = of_subgroups.count();
+        if bound > 0 {
+            self.tally.beyond(SUBGROUPS, bound as u64);
+            return next.run(cx, call);
+        }
         let axes: Vec<(u64, usize)> =
             ids.iter().zip(&modules).filter_map(|(id, m)| Some((*id, *self.axes.get(m)?))).collect();
         if !axes.is_empty() {
@@ -177,19 +194,13 @@ impl WorkgroupSize {
             let modules: Vec<u64> = modules.iter().copied().filter(|m| self.axes.contains_key(m)).collect();
             let Self { modules: ours, pipelines, .. } = self;
             if ours.within(cx, &modules, |cx| pipelines.make(cx, (&mut edited, &ids), &[], next))? {
+                axes.iter().for_each(|_| self.tally.done("compute pipelines made once more"));
                 self.pipeline_axes.extend(axes);
-                self.tally.done("compute pipelines made once more");
             } else {
                 self.tally.beyond("pipelines that cannot be made so stay as they are", 1);
             }
         }
         next.run(cx, call)
-    }
-
-    fn tally_elsewhere(&mut self, n: usize) {
-        if n > 0 {
-            self.tally.beyond(ELSEWHERE, n as u64);
-        }
     }
 
     /// A command buffer's recording that is under way.

@@ -77,12 +77,19 @@ fn local_size(m: &Module) -> Option<(usize, [u32; 3])> {
     Some((at, [number(0)?, number(1)?, number(2)?]))
 }
 
-/// Takes away what says the size in addition to its mode: a constant that nothing uses. Not if something does, or it is specialised.
-fn without_constant(m: &mut Module) -> bool {
-    let size = [BuiltIn::WorkgroupSize];
-    let Some(at) = m.annotations.iter().position(|i| is_built_in(i, &size)) else { return true };
+/// Takes away what says the size in addition to its mode: a constant that nothing uses. Not if something does, it is specialised, or of another size.
+fn without_constant(m: &mut Module, size: [u32; 3]) -> bool {
+    let Some(at) = m.annotations.iter().position(|i| is_built_in(i, &[BuiltIn::WorkgroupSize])) else {
+        return true;
+    };
     let Some(id) = m.annotations[at].id_at(0) else { return false };
-    let plain = m.global(id).is_some_and(|i| i.op() == Op::ConstantComposite);
+    let part = |i: &Inst, n: usize| match m.global(i.id_at(n)?)?.inst.operands.first() {
+        Some(Operand::LiteralBit32(n)) => Some(*n),
+        _ => None,
+    };
+    let plain = m
+        .global(id)
+        .is_some_and(|i| i.op() == Op::ConstantComposite && (0..3).all(|n| part(i, n) == Some(size[n])));
     let uses = |i: &Inst| i.inst.operands.contains(&Operand::IdRef(id));
     let used = m.functions.iter().flat_map(|f| f.insts()).chain(&m.globals).any(uses);
     if plain && !used {
@@ -107,7 +114,9 @@ pub fn resized(words: &[u32], by: By) -> Resized {
         By::Half => (0..3).filter(|a| size[*a].is_multiple_of(2) && size[*a] > 0).max_by_key(|a| size[*a]),
         By::Double => Some(0),
     };
-    let Some(axis) = axis.filter(|_| divisible(&m) && without_constant(&mut m)) else { return Resized::Not };
+    let Some(axis) = axis.filter(|_| divisible(&m) && without_constant(&mut m, size)) else {
+        return Resized::Not;
+    };
     size[axis] = match by {
         By::Half => size[axis] / 2,
         By::Double => size[axis].saturating_mul(2),
