@@ -591,7 +591,9 @@ fn passes_for_experiments_change_pictures_where_they_have_to() {
             "--no-cache",
         ]))
     };
-    for (name, frame, passes) in [("cubes", "2", "trivial"), ("rays", "4", "ray-flags:opaque")] {
+    for (name, frame, passes) in
+        [("cubes", "2", "trivial"), ("rays", "4", "ray-flags:opaque"), ("recursion", "1", "no-recursion")]
+    {
         let out = profiled(name, frame, passes);
         let pass = passes.split(':').next().expect("a name");
         assert_eq!(out.status.code(), Some(5), "{passes}: {}", text(&out.stderr));
