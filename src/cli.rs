@@ -28,7 +28,7 @@ pub use bindings::{BindingsArgs, BindingsCommand, ResourcesArgs, SplitArgs};
 pub use db::SqlFormat;
 pub use db::{DbArgs, SqlArgs};
 pub use diff::DiffArgs;
-pub use habits::{CompletionsArgs, HabitArgs, ManArgs};
+pub use habits::{CompletionsArgs, HabitArgs, ManArgs, McpArgs};
 pub use help::parse;
 pub use memory::MemoryArgs;
 pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs, RepackArgs};
@@ -43,6 +43,7 @@ pub use what_if::WhatIfArgs;
 use crate::exit::HELP;
 use crate::select::{Glob, Ranges};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use experiment::attachments::After;
 use gfxr_parse::container::Compression;
 use profile::Stage;
 use profile::hooks::screenshot::Shape;
@@ -244,6 +245,8 @@ Examples:
     ///
     /// Traces, runs and what replays say, with tables, plots and maps.
     Report(ReportArgs),
+    /// Serve agents: these commands as tools of the Model Context Protocol
+    Mcp(McpArgs),
     /// Print what a shell needs to complete this command's flags
     Completions(CompletionsArgs),
     /// Print the manual page, or write one for each sub-command
@@ -438,7 +441,8 @@ buffer it copied to where the application can read it. Replaying ends after the 
 Examples:
   reray-replay screenshot cap.gfxr --frames 1,50-52 -o shots
   reray-replay screenshot compute.gfxr --as 640x320:R32_SFLOAT
-  reray-replay screenshot cap.gfxr --frames 10 --image 'shadow map'")]
+  reray-replay screenshot cap.gfxr --frames 10 --image 'shadow map'
+  reray-replay screenshot cap.gfxr --frames 10 --after pass -o passes")]
 pub struct ScreenshotArgs {
     /// The capture
     pub file: PathBuf,
@@ -451,6 +455,10 @@ pub struct ScreenshotArgs {
     /// Instead of what was presented: this image at the frame's end, by its captured id or its debug name
     #[arg(long, value_name = "ID|NAME")]
     pub image: Option<String>,
+    /// Instead of what was presented: what attachments hold behind each render pass of one frame, behind each draw (or those of these numbers),
+    /// or behind the last draw of a label: pass, draw, draw:A-B, label:NAME. Behind draws, the capture is replayed once for each
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["image", "shape"])]
+    pub after: Option<After>,
     /// What a copied-out buffer (or one chosen with --image) holds, as in 640x320:R32_SFLOAT
     #[arg(long = "as", value_name = "WxH:FORMAT")]
     pub shape: Option<Shape>,

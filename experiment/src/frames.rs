@@ -3,9 +3,14 @@
 //! Guarantees: where presents (or frame markers) end frames, frames that are not there are known before anything runs.
 
 use crate::failure::Failure;
+use crate::how::How;
+use crate::progress;
+use crate::replaying::{Bar, failure, options};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule};
 use gfxr_parse::cycle::Cycle;
-use replay::options::FrameBy;
+use profile::hooks::frame_actions::{FrameActionsHook, FrameWork};
+use replay::options::{FrameBy, Options};
+use replay::session::{On, replay};
 use trace::select::Ranges;
 
 /// The first and the last frame, where the capture itself says what ends one and that is what is asked for.
@@ -51,6 +56,24 @@ pub fn missing(frames: &Ranges, (first, last): (u64, u64)) -> Option<u64> {
         (a, b) => (b > last).then(|| a.max(last + 1)),
     };
     frames.all().iter().filter_map(one).min()
+}
+
+/// What one frame executes, by a walk over the capture that needs no device.
+pub fn work(capture: &Capture, how: &How, frame: u64) -> Result<FrameWork, Failure> {
+    let mut options = options(how)?;
+    if let Some(there) = there(capture, &options.frame_by)
+        && !(there.0..=there.1).contains(&frame)
+    {
+        return Err(no_such_frame(frame, there));
+    }
+    options = Options { frames: Some((0, frame)), ..options };
+    let (hook, found) = FrameActionsHook::new(frame);
+    let bar = progress::bytes(capture.bytes().len() as u64, "following");
+    let mut told = Bar { bar: &bar, map: None, released: 0 };
+    let done = replay(capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut told);
+    bar.finish_and_clear();
+    done.map_err(failure)?;
+    Ok(found.take())
 }
 
 /// What is said of it.

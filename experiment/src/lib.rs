@@ -8,6 +8,7 @@
 //! a program ends with; whatever is to be said on the way goes to one listener ([`say`]). Refuses to know flags: these are the
 //! command's.
 
+pub mod attachments;
 #[cfg(feature = "database")]
 pub mod base;
 pub mod bench;
@@ -18,6 +19,7 @@ pub mod files;
 pub mod follow;
 pub mod frames;
 pub mod how;
+pub mod info;
 pub mod ordered;
 pub mod page;
 pub mod progress;

@@ -138,6 +138,14 @@ pub fn options(args: &How) -> Result<Options, Failure> {
     })
 }
 
+/// Says what the validation layer said, where it was asked for.
+pub fn validation(s: &Summary, asked: bool) {
+    if asked {
+        complain(format_args!("{} validation messages", s.report.validation.len()));
+        s.report.validation.iter().take(50).for_each(detail);
+    }
+}
+
 /// What a replay could not read, left out or did otherwise, on stderr.
 pub fn tallies(s: &Summary) {
     let report = &s.report;

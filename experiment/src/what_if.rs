@@ -11,10 +11,10 @@ use crate::files::folder::{self, refuse_full};
 use crate::files::input;
 use crate::files::output::write_file;
 use crate::follow;
-use crate::frames::{no_such_frame, there};
+use crate::frames::work;
 use crate::how::How;
 use crate::progress;
-use crate::replaying::{Bar, failure, options};
+use crate::replaying::options;
 use analyses::report::{Report, json, text};
 use analyses::stats::Sample;
 use analyses::sync::unneeded;
@@ -23,9 +23,6 @@ use analyses::what_if::experiments::{Asked, Frame};
 use analyses::what_if::parts::{By, ends, parts};
 use analyses::what_if::{answers, report};
 use gfxr_parse::container::Capture;
-use profile::hooks::frame_actions::FrameActionsHook;
-use replay::options::Options;
-use replay::session::{On, replay};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -195,20 +192,7 @@ fn optimisations(
 
 /// What the frame does, by a walk over the capture.
 fn actions(args: &Question, capture: &Capture) -> Result<Vec<Action>, Failure> {
-    let mut options = options(&args.run)?;
-    if let Some(there) = there(capture, &options.frame_by)
-        && !(there.0..=there.1).contains(&args.frame)
-    {
-        return Err(no_such_frame(args.frame, there));
-    }
-    options = Options { frames: Some((0, args.frame)), ..options };
-    let (hook, found) = FrameActionsHook::new(args.frame);
-    let bar = progress::bytes(capture.bytes().len() as u64, "following");
-    let mut told = Bar { bar: &bar, map: None, released: 0 };
-    let done = replay(capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut told);
-    bar.finish_and_clear();
-    done.map_err(failure)?;
-    let found = found.take();
+    let found = work(capture, &args.run, args.frame)?.actions;
     match found.is_empty() {
         true => Err(Failure::new(format_args!(
             "frame {} has no draws, dispatches or traces to ask about",

@@ -60,8 +60,10 @@ pub trait Pass: Send + Sync {
     /// error the module is rewritten by the other passes alone, and the error is reported.
     fn run(&self, shader: &mut Shader) -> Result<Change>;
 
-    /// Turns what a frame left behind into records.
-    fn decode(&self, frame: &FrameData<'_>, out: &mut dyn Sink) -> Result<()>;
+    /// Turns what a frame left behind into records; of a pass that changes shaders and measures nothing, none.
+    fn decode(&self, _frame: &FrameData<'_>, _out: &mut dyn Sink) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// What launches are given: tables that shaders read and nobody writes.

@@ -1,4 +1,4 @@
-//! What every sub-command has, and what makes the command at home in a shell: completions and manual pages.
+//! What every sub-command has, and what makes the command at home elsewhere: completions and manual pages for shells, tools for agents.
 
 use clap::Args;
 use clap_complete::Shell;
@@ -49,4 +49,19 @@ pub struct ManArgs {
     /// Write reray-replay.1, and one page for each sub-command, to this folder (made if it is not there)
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+}
+
+/// `mcp`
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+The server speaks the Model Context Protocol on stdin and stdout, until stdin ends. Its tools are this program's commands, each run
+as a process of its own, and answer with what these print as JSON (docs/commands/mcp.md lists them).
+
+Example, for a client that reads a file of servers:
+  { \"mcpServers\": { \"reray-replay\": { \"command\": \"reray-replay\", \"args\": [\"mcp\", \"--allow-replay\"] } } }")]
+#[cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "no such server"))]
+pub struct McpArgs {
+    /// Let tools replay captures, on the GPU, and write traces, runs and pictures; without it they only read files
+    #[arg(long)]
+    pub allow_replay: bool,
 }

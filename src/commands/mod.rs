@@ -16,6 +16,8 @@ mod extract;
 mod habits;
 mod info;
 mod looped;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod merge_profiles;
 mod profile;
 mod rays;
@@ -63,6 +65,10 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Db(_) | Command::Sql(_) | Command::Diff(_) => {
             Err(Failure::usage("this program was built without its feature `database`"))
         }
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => mcp::run(&args),
+        #[cfg(not(feature = "mcp"))]
+        Command::Mcp(_) => Err(Failure::usage("this program was built without its feature `mcp`")),
         Command::Analyze(args) => analyze::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::MergeProfiles(args) => merge_profiles::run(&args),

@@ -4,6 +4,7 @@
 //! `captures/samples`, and from the folder that `RERAY_EXTRA_CAPTURES` names, if it is set.
 
 mod analyze;
+mod attachments;
 mod bench;
 mod bench_again;
 mod blocks;
@@ -42,6 +43,8 @@ mod looped;
 #[path = "../../captures/src/math.rs"]
 mod math;
 mod matrix;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod measured;
 mod memory;
 mod mutants;

@@ -88,7 +88,7 @@ fn barriers(trace: &Path) -> Vec<(String, u64)> {
 }
 
 /// A copy of a capture without these blocks.
-fn without(capture: &Path, blocks: &[u64], to: &Path) {
+pub fn without(capture: &Path, blocks: &[u64], to: &Path) {
     let read = Capture::new(std::fs::read(capture).expect("readable")).unwrap_or_else(|e| panic!("{e}"));
     let mut file = vec![];
     read.header().write(&mut file);

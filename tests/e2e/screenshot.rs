@@ -14,14 +14,14 @@ const MODES: [&str; 4] = ["auto", "none", "remap", "rebind"];
 
 /// A picture as RGBA.
 #[derive(PartialEq, Eq)]
-struct Picture {
+pub struct Picture {
     width: u32,
     height: u32,
     rgba: Vec<u8>,
 }
 
 impl Picture {
-    fn from_png(file: &Path) -> Picture {
+    pub fn from_png(file: &Path) -> Picture {
         let bytes = std::fs::File::open(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let mut reader = png::Decoder::new(std::io::BufReader::new(bytes)).read_info().expect("a PNG");
         let mut pixels = vec![0; reader.output_buffer_size().expect("it is small")];
@@ -56,7 +56,7 @@ impl Picture {
     }
 
     /// Fails with where and how they differ.
-    fn assert_equals(&self, other: &Picture, what: &str) {
+    pub fn assert_equals(&self, other: &Picture, what: &str) {
         assert_eq!((self.width, self.height), (other.width, other.height), "{what}");
         let pairs = || self.rgba.chunks_exact(4).zip(other.rgba.chunks_exact(4)).enumerate();
         let Some((at, (a, b))) = pairs().find(|(_, (a, b))| a != b) else { return };

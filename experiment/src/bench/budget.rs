@@ -1,13 +1,13 @@
 //! When a run has measured enough, or for long enough.
 //!
 //! Guarantees: a number of processes that does not fit the budget is not begun, but for the fewest that may decide. Of experiments those
-//! that are asked last are given up, by name, where so many processes of all would not fit. Refuses nothing.
+//! that are asked last are given up, by name and before they begin, where so many processes of them do not fit. Refuses nothing.
 
 use super::known::tight;
 use super::settings::Settings;
 use analyses::verdict::FEWEST as FEWEST_TO_DECIDE;
 use std::time::Duration;
-use trace::run::{RefusedPlan, Run};
+use trace::run::{RefusedPlan, Run, RunNote};
 
 /// Processes below which nobody asks how well a median, or a change, is known.
 const FEWEST: u32 = 5;
@@ -25,32 +25,35 @@ pub fn over(settings: &Settings, run: &Run, numbers: u32, most: u32, took: Durat
     (next > budget && numbers >= least.min(most)).then_some("budget")
 }
 
-/// Experiments, behind the first number of processes, that cannot be decided within the budget: the last ones. So much of it is spent, and
-/// the processes took this long.
-pub fn given_up(
+/// How many processes decide an experiment; none where nothing is to be decided within a budget.
+pub fn to_decide(settings: &Settings, most: u32) -> u32 {
+    if settings.experiments && settings.budget.is_some() { (FEWEST_TO_DECIDE as u32).min(most) } else { 0 }
+}
+
+/// Gives up the last of these experiments where so many more numbers of their processes do not fit what is left of the budget, when a process
+/// takes this long, and so much was spent. The first of all is not given up.
+pub fn give_up(
     settings: &Settings,
-    run: &Run,
-    most: u32,
-    (spent, took): (Duration, Duration),
-) -> Vec<RefusedPlan> {
-    let Some(budget) = settings.budget.filter(|_| settings.experiments) else { return vec![] };
-    let least = (FEWEST_TO_DECIDE as u32).min(most);
-    let asked = |name: &str| run.note.refused.iter().all(|r| r.plan != name);
-    let all: Vec<&str> = run.note.plans[1..].iter().map(|p| &*p.name).filter(|name| asked(name)).collect();
-    let more = took.as_secs_f64() * f64::from(least.saturating_sub(1));
-    let share = budget.saturating_sub(spent).as_secs_f64() / more;
-    if share.is_nan() || share >= 1.0 {
-        return vec![];
-    }
+    note: &mut RunNote,
+    some: &[usize],
+    (numbers, first): (u32, bool),
+    (process, spent): (Duration, Duration),
+) {
+    let Some(budget) = settings.budget else { return };
+    let left = budget.saturating_sub(spent);
+    let fit = left.as_secs_f64() / (process.as_secs_f64() * f64::from(numbers));
+    // (beside each number of them runs one process of the base)
+    let kept = (fit as usize).saturating_sub(1).max(first.into());
+    let refused = |p: &&usize| note.refused.iter().any(|r| r.plan == note.plans[**p].name);
+    let late: Vec<usize> = some.iter().filter(|p| !refused(p)).skip(kept).copied().collect();
     let why = format!(
-        "given up: one process of each of {} experiments took {:.0} s, and {least} decide; --budget had {:.0} s left for them",
-        all.len(),
-        took.as_secs_f64(),
-        budget.saturating_sub(spent).as_secs_f64()
+        "given up: a process takes {:.1} s, {FEWEST_TO_DECIDE} decide, and --budget had {:.0} s left",
+        process.as_secs_f64(),
+        left.as_secs_f64()
     );
-    let kept = ((all.len() as f64 * share) as usize).max(1);
-    let late = all.into_iter().skip(kept);
-    late.map(|plan| RefusedPlan { plan: plan.into(), why: why.clone(), instead: None }).collect()
+    let plan = |p: usize| RefusedPlan { plan: note.plans[p].name.clone(), why: why.clone(), instead: None };
+    let late: Vec<RefusedPlan> = late.into_iter().map(plan).collect();
+    note.refused.extend(late);
 }
 
 #[cfg(test)]
@@ -72,16 +75,25 @@ mod tests {
 
     #[test]
     fn experiments_are_given_up_from_the_last_until_the_others_fit() {
-        let late = |budget, experiments| {
-            let (settings, run) = of(budget, experiments);
-            let late = given_up(&settings, &run, 8, (Duration::from_secs(10), Duration::from_secs(10)));
-            late.into_iter().map(|r| r.plan).collect::<Vec<_>>()
+        let late = |budget, first| {
+            let (settings, mut run) = of(budget, true);
+            let took = (Duration::from_secs(2), Duration::from_secs(10));
+            give_up(&settings, &mut run.note, &[1, 2, 3, 4, 5], (4, first), took);
+            run.note.refused.into_iter().map(|r| r.plan).collect::<Vec<_>>()
         };
-        // Four numbers of all take 40 s; in 28 s three of five experiments have theirs.
-        assert_eq!(late(40, true), [""; 0]);
-        assert_eq!(late(28, true), ["d", "e"]);
+        // Four numbers of five, and of the base beside them, take 48 s; in 34 s there are three experiments.
+        assert_eq!(late(58, false), [""; 0]);
+        assert_eq!(late(44, false), ["d", "e"]);
+        assert_eq!(late(1, false), ["a", "b", "c", "d", "e"]);
         assert_eq!(late(1, true), ["b", "c", "d", "e"]);
-        assert_eq!(late(1, false), [""; 0]);
+    }
+
+    #[test]
+    fn experiments_with_a_budget_are_decided_first() {
+        assert_eq!(
+            [to_decide(&of(9, true).0, 8), to_decide(&of(9, true).0, 2), to_decide(&of(9, false).0, 8)],
+            [4, 2, 0]
+        );
     }
 
     #[test]

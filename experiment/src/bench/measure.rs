@@ -6,32 +6,30 @@
 //! *Warm-up*: turns are left out until the times of all processes of a number have settled (`analyses::verdict::settled`), or until
 //! `--warmup`: it ends for all of them in the same round, so that each has as many timed turns, and of the same rounds.
 //! *Budget*: after each number of processes the time is looked at, and, from the fifth on, how well each capture's median, or with
-//! several plans each one's change against the first, is known: half its 99 % interval.
+//! several plans each one's change against the first, is known: half its 99 % interval. Experiments get the processes that decide them
+//! before the next ones get any.
 //!
 //! Guarantees: one worker works at a time; with looped frames all processes of a capture and plan have to show the same picture.
 
 use super::budget;
 use super::order::shuffled;
 use super::prepare;
-use super::process::{Process, Spec};
 use super::settings::{Prepared, Settings};
 use super::state;
-use super::worker::{BUSY_MS, Found};
+use super::together::{Together, Turns, said_by};
+use super::worker::BUSY_MS;
 use crate::failure::{Exit, Failure};
 use crate::files::input;
 use crate::files::output::write_file;
 use crate::frames::{self, no_such_frame};
 use crate::progress;
 use crate::replaying::options;
-use analyses::verdict::settled;
 use oorandom::Rand64;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 use trace::dir::{Capture, Device, Manifest, Writer};
-use trace::run::{
-    CallSample, FrameSample, Place, RUN_FILE, RUN_VERSION, RefusedPlan, Run, RunNote, SpanSample, Worker,
-};
+use trace::run::{RUN_FILE, RUN_VERSION, Run, RunNote, Worker};
 use trace::tables::{BENCH_CALLS, BENCH_FRAMES, BENCH_PLACES, BENCH_SPANS, UNTIMED};
 use trace::{Nanos, Value as V};
 
@@ -50,14 +48,6 @@ pub struct Measured {
     pub prepared: Vec<Vec<Prepared>>,
 }
 
-/// How many turns.
-#[derive(Clone, Copy)]
-struct Turns {
-    iterations: u32,
-    warmup: u32,
-    detailed: u32,
-}
-
 /// Measures it all, into a folder.
 pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
     let began = Instant::now();
@@ -74,7 +64,7 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
     drop(captures);
     let before = state::host();
     let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    let mut run = Run {
+    let run = Run {
         note: RunNote {
             schema_version: RUN_VERSION,
             program: concat!("reray-replay ", env!("CARGO_PKG_VERSION")).into(),
@@ -94,37 +84,49 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
         ..Run::default()
     };
     let most = settings.processes.unwrap_or(PROCESSES[usize::from(settings.budget.is_some())]);
-    let (mut random, mut known) = (Rand64::new(settings.seed.into()), HashMap::new());
-    let bar = progress::bytes(u64::from(most) * prepared.len() as u64, "processes");
+    let others: Vec<usize> = (1..run.note.plans.len()).collect();
+    let together = settings.together.unwrap_or(others.len()).max(1);
+    let bar = progress::bytes(u64::from(most) * others.len().div_ceil(together).max(1) as u64, "processes");
     bar.set_style(progress::iterations());
-    // (how many groups a round has is the plans' to say, not of how many are left, so that a number is of one round)
-    let others = run.note.plans.len().saturating_sub(1);
-    let together = settings.together.unwrap_or(others).max(1);
-    let groups = others.div_ceil(together).max(1) as u32;
-    let measured = Instant::now();
-    for number in 0..most {
-        for capture in shuffled(prepared.len(), &mut random) {
-            let order: Vec<usize> = shuffled(others, &mut random).into_iter().map(|p| p + 1).collect();
-            for group in 0..groups {
-                let others = order.chunks(together).nth(group as usize).unwrap_or_default();
-                let refused = |p: &usize| run.note.refused.iter().any(|r| r.plan == run.note.plans[*p].name);
-                let plans: Vec<usize> =
-                    [0].into_iter().chain(others.iter().copied().filter(|p| !refused(p))).collect();
-                let at = (capture, number * groups + group);
-                let some = Block { prepared: &prepared[capture], plans: &plans, at, turns, to };
-                block(settings, &some, &mut random, &mut run, &mut known)?;
+    let random = Rand64::new(settings.seed.into());
+    let mut all = Together {
+        settings,
+        prepared: &prepared,
+        turns,
+        to,
+        bar: &bar,
+        number: 0,
+        random,
+        known: HashMap::new(),
+        run,
+    };
+    // (experiments are decided in the order in which they are asked, some at a time: what is left behind when time is over was never begun)
+    let decide = budget::to_decide(settings, most);
+    for (n, some) in others.chunks(together).enumerate().filter(|_| decide > 0) {
+        for number in 0..decide {
+            // (the first of all says what a process takes)
+            if number == u32::from(n == 0) {
+                let took = all.took(&began);
+                budget::give_up(settings, &mut all.run.note, some, (decide - number, n == 0), took);
             }
-            bar.inc(1);
-        }
-        if number == 0 {
-            let late = budget::given_up(settings, &run, most, (began.elapsed(), measured.elapsed()));
-            run.note.refused.extend(late);
-        }
-        if let Some(why) = budget::over(settings, &run, number + 1, most, began.elapsed()) {
-            run.note.stopped = why.into();
-            break;
+            all.number_of(some)?;
         }
     }
+    for number in decide..most {
+        if number > 0
+            && let Some(why) = budget::over(settings, &all.run, number, most, began.elapsed())
+        {
+            all.run.note.stopped = why.into();
+            break;
+        }
+        let order: Vec<usize> =
+            shuffled(others.len(), &mut all.random).into_iter().map(|p| others[p]).collect();
+        match order.is_empty() {
+            true => all.number_of(&[])?,
+            false => order.chunks(together).try_for_each(|some| all.number_of(some))?,
+        }
+    }
+    let mut run = all.run;
     bar.finish_and_clear();
     // (what nobody said anything in)
     for file in (0..run.note.plans.len()).map(|plan| said_by(to, plan)) {
@@ -171,203 +173,6 @@ fn captures(settings: &Settings) -> Result<(Vec<Opened>, Vec<Capture>), Failure>
         all.push((file.clone(), capture));
     }
     Ok((all, notes))
-}
-
-/// A worker that takes its turns.
-struct Alive {
-    process: Process,
-    plan: usize,
-    startup: Nanos,
-    /// Times that are known, by turn.
-    seen: Vec<f64>,
-    /// Whether they had settled when its warm-up ended.
-    settled: bool,
-    /// The position of each of its turns in the whole run.
-    positions: Vec<u64>,
-}
-
-/// Plans of one capture, in processes of one number, alive together.
-struct Block<'b> {
-    prepared: &'b [Prepared],
-    plans: &'b [usize],
-    /// Capture and number.
-    at: (usize, u32),
-    turns: Turns,
-    /// The run's folder.
-    to: &'b Path,
-}
-
-/// Where the processes of an experiment say what is wrong.
-fn said_by(to: &Path, plan: usize) -> PathBuf {
-    to.join(format!("said-{plan}.txt"))
-}
-
-/// Refuses an experiment that failed: the others go on. What ends the device ends everything.
-fn refuse(settings: &Settings, note: &mut RunNote, plan: usize, why: Failure) -> Result<(), Failure> {
-    if !settings.experiments || plan == 0 || why.0 == Exit::Gone {
-        return Err(why);
-    }
-    let plan = note.plans[plan].name.clone();
-    let why = why.1.strip_prefix(&format!("plan {plan}: ")).unwrap_or(&why.1).to_owned();
-    note.refused.push(RefusedPlan { plan, why, instead: None });
-    Ok(())
-}
-
-/// Runs it.
-fn block(
-    settings: &Settings,
-    of: &Block<'_>,
-    random: &mut Rand64,
-    run: &mut Run,
-    known: &mut HashMap<Place, usize>,
-) -> Result<(), Failure> {
-    let &Block { prepared, plans, at: (capture, number), turns, to } = of;
-    let mut alive: Vec<Alive> = vec![];
-    // (as many start at once as there are processors; nothing is timed meanwhile)
-    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
-    let order: Vec<usize> = shuffled(plans.len(), random).into_iter().map(|n| plans[n]).collect();
-    for some in order.chunks(at_once) {
-        let started = Instant::now();
-        let first = alive.len();
-        for &plan in some {
-            let started = Process::start(&Spec {
-                capture: &settings.captures[capture],
-                frame: settings.frame,
-                plan: &run.note.plans[plan],
-                passes: &prepared[plan].passes,
-                // (a time is known a turn later, so that one more may warm up)
-                turns: [
-                    turns.warmup + turns.iterations + 1,
-                    if turns.detailed > 0 { turns.detailed + 1 } else { 0 },
-                ],
-                busy: settings.busy,
-                assume_subgroups: settings.assume_subgroups,
-                run: &settings.run,
-                said: settings.experiments.then(|| said_by(to, plan)),
-            });
-            let process = match started {
-                Ok(process) => process,
-                Err(why) => {
-                    refuse(settings, &mut run.note, plan, why)?;
-                    continue;
-                }
-            };
-            alive.push(Alive {
-                process,
-                plan,
-                startup: Nanos(0),
-                seen: vec![],
-                settled: false,
-                positions: vec![],
-            });
-        }
-        for mut a in alive.split_off(first) {
-            match a.process.ready() {
-                Ok(()) => alive.push(Alive { startup: Nanos(started.elapsed().as_nanos() as u64), ..a }),
-                Err(why) => refuse(settings, &mut run.note, a.plan, why)?,
-            }
-        }
-    }
-    let before = state::device();
-    let mut position = run.frames.iter().map(|f| f.position + 1).max().unwrap_or(0);
-    // (of all together, as what pairs of processes differ by is of the same rounds then)
-    let mut warmup = None;
-    for round in 0.. {
-        if warmup.is_none() {
-            alive.iter_mut().for_each(|a| a.settled = settled(&a.seen));
-            warmup = (alive.iter().all(|a| a.settled) || round >= turns.warmup).then_some(round);
-        }
-        if warmup.is_some_and(|w| round >= w + turns.iterations) {
-            break;
-        }
-        let mut failed = vec![];
-        for at in shuffled(alive.len(), random) {
-            let a = &mut alive[at];
-            match a.process.turn() {
-                Ok(time) => a.seen.extend(time),
-                Err(why) => {
-                    refuse(settings, &mut run.note, a.plan, why)?;
-                    failed.push(a.plan);
-                }
-            }
-            a.positions.push(position);
-            position += 1;
-        }
-        alive.retain(|a| !failed.contains(&a.plan));
-    }
-    // (the first of these makes what the others use, and is left out)
-    for _ in 0..if turns.detailed > 0 { turns.detailed + 1 } else { 0 } {
-        for at in shuffled(alive.len(), random) {
-            alive[at].process.detail()?;
-        }
-    }
-    let after = state::device();
-    alive.sort_by_key(|a| a.plan);
-    for a in alive {
-        let plan = a.plan;
-        let found = match a.process.end() {
-            Ok(found) => found,
-            Err(why) => {
-                refuse(settings, &mut run.note, plan, why)?;
-                continue;
-            }
-        };
-        let worker = Worker {
-            capture,
-            plan,
-            process: number,
-            warmup: warmup.unwrap_or_default(),
-            settled: a.settled,
-            startup: a.startup,
-            device: found.device.clone(),
-            before: before.clone(),
-            after: after.clone(),
-            hashes: found.hashes.clone(),
-            notes: found.notes.clone(),
-        };
-        add(run, worker, &a.positions, found, known);
-    }
-    Ok(())
-}
-
-/// What a worker found, as rows.
-fn add(run: &mut Run, worker: Worker, positions: &[u64], found: Found, known: &mut HashMap<Place, usize>) {
-    let (at, capture, warmup) = (run.note.workers.len(), worker.capture, u64::from(worker.warmup));
-    run.note.workers.push(worker);
-    for (turn, frame, load, gpu, cpu) in found.frames {
-        run.frames.push(FrameSample {
-            worker: at,
-            position: positions.get(turn as usize).copied().unwrap_or_default(),
-            turn,
-            timed: turn >= warmup,
-            frame,
-            load,
-            gpu: gpu.map(Nanos),
-            cpu: Nanos(cpu),
-        });
-    }
-    let places: Vec<usize> = found
-        .places
-        .into_iter()
-        .map(|p| {
-            let place = Place { capture, ..p };
-            let next = run.places.len();
-            *known.entry(place).or_insert_with_key(|p| {
-                run.places.push(p.clone());
-                next
-            })
-        })
-        .collect();
-    run.spans.extend(found.spans.into_iter().filter_map(|(turn, place, time)| {
-        Some(SpanSample { worker: at, turn, place: *places.get(place)?, time: Nanos(time) })
-    }));
-    run.calls.extend(found.calls.into_iter().map(|(turn, kind, calls, time)| CallSample {
-        worker: at,
-        turn,
-        kind,
-        calls,
-        time: Nanos(time),
-    }));
 }
 
 fn unsettled(note: &mut RunNote) {

@@ -21,6 +21,7 @@ mod state;
 mod swizzles;
 #[cfg(test)]
 mod tests;
+mod together;
 pub mod traces;
 pub mod worker;
 

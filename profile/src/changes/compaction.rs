@@ -5,10 +5,11 @@
 //! that it builds, until it is recorded again or goes. Refuses, by saying so, structures for which there is no room: these stay as they were built.
 #![allow(unsafe_code)]
 
-use super::memory::{allocate, memory_type, wait};
+use super::memory::{allocate, memory_type};
 use replay::ash::{self, vk};
 use replay::error::{Error, Result};
 use replay::exec::Executor;
+use replay::vulkan::wait_for_all;
 use replay::vulkan::{DeviceState, Structure};
 use std::collections::HashMap;
 use vk::Handle;
@@ -49,14 +50,14 @@ impl Compaction {
             let rooms = self.rooms.entry(buffer).or_default();
             let Ok(ours) = beside(rooms, &loader, d, of) else { continue };
             let copy = |src, dst, mode| {
-                wait(&d.ash, commands);
+                wait_for_all(&d.ash, commands);
                 let info = vk::CopyAccelerationStructureInfoKHR::default().src(src).dst(dst).mode(mode);
                 // SAFETY: both live; the source was built to be compacted, and the target is as large as what was built.
                 unsafe { loader.cmd_copy_acceleration_structure(commands, &info) };
             };
             copy(of.live, ours, vk::CopyAccelerationStructureModeKHR::COMPACT);
             copy(ours, of.live, vk::CopyAccelerationStructureModeKHR::CLONE);
-            wait(&d.ash, commands);
+            wait_for_all(&d.ash, commands);
             done += 1;
         }
         Ok(done)

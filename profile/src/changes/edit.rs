@@ -42,7 +42,8 @@ pub fn apply(image: &mut Image, edits: &[Edit]) -> bool {
 /// Where every struct's chain lies, and what is behind it.
 const NEXT: u32 = member!("VkBaseInStructure", "pNext");
 const HEAD: u32 = size_of_struct!("VkBaseInStructure");
-const WORD: u32 = size_of::<u32>() as u32;
+/// Bytes of a number.
+pub const WORD: u32 = size_of::<u32>() as u32;
 
 /// Where a struct has the code of a shader: its pointer, its size in bytes, and how many bytes an element has.
 #[derive(Clone, Copy, Debug)]

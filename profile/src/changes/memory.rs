@@ -1,4 +1,4 @@
-//! Memory for objects that changes make, and waiting for it.
+//! Memory for objects that changes make, and layouts of images.
 //!
 //! Refuses, by the driver's error, what there is no room for.
 #![allow(unsafe_code)]
@@ -23,12 +23,25 @@ pub fn allocate(d: &DeviceState, bytes: u64, kind: u32) -> Result<vk::DeviceMemo
     unsafe { d.ash.allocate_memory(&info, None) }.map_err(|e| Error::driver("vkAllocateMemory", e))
 }
 
-/// What comes waits for what was, and sees it.
-pub fn wait(d: &ash::Device, commands: vk::CommandBuffer) {
-    let all = vk::PipelineStageFlags::ALL_COMMANDS;
-    let barrier = vk::MemoryBarrier::default()
-        .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
-        .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE);
-    // SAFETY: a command buffer that is being recorded, outside of render passes.
-    unsafe { d.cmd_pipeline_barrier(commands, all, all, vk::DependencyFlags::empty(), &[barrier], &[], &[]) };
+/// Everything before, then everything behind.
+pub fn barrier(
+    ash: &ash::Device,
+    cmd: vk::CommandBuffer,
+    (image, range): (vk::Image, vk::ImageSubresourceRange),
+    old: vk::ImageLayout,
+    new: vk::ImageLayout,
+) {
+    let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
+    let of = vk::ImageMemoryBarrier::default()
+        .src_access_mask(all)
+        .dst_access_mask(all)
+        .old_layout(old)
+        .new_layout(new)
+        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+        .image(image)
+        .subresource_range(range);
+    let stage = vk::PipelineStageFlags::ALL_COMMANDS;
+    // SAFETY: a command buffer that is being recorded, outside of render passes; a live image.
+    unsafe { ash.cmd_pipeline_barrier(cmd, stage, stage, vk::DependencyFlags::empty(), &[], &[], &[of]) };
 }

@@ -12,7 +12,7 @@
 use super::beside::Beside;
 use super::edit::{self, Edit, set};
 use super::entry::{Entry, Made, no_others};
-use super::memory::{allocate, memory_type};
+use super::memory::{allocate, barrier, memory_type};
 use super::tally::Tally;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::ENUMS;
@@ -381,29 +381,6 @@ impl Zeros {
             ash.free_memory(self.memory, None);
         }
     }
-}
-
-/// Everything before, then everything behind.
-fn barrier(
-    ash: &ash::Device,
-    cmd: vk::CommandBuffer,
-    (image, range): (vk::Image, vk::ImageSubresourceRange),
-    old: vk::ImageLayout,
-    new: vk::ImageLayout,
-) {
-    let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-    let of = vk::ImageMemoryBarrier::default()
-        .src_access_mask(all)
-        .dst_access_mask(all)
-        .old_layout(old)
-        .new_layout(new)
-        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-        .image(image)
-        .subresource_range(range);
-    let stage = vk::PipelineStageFlags::ALL_COMMANDS;
-    // SAFETY: a command buffer of ours that is being recorded.
-    unsafe { ash.cmd_pipeline_barrier(cmd, stage, stage, vk::DependencyFlags::empty(), &[], &[], &[of]) };
 }
 
 /// Records, submits and waits.

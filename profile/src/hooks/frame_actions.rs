@@ -1,5 +1,5 @@
-//! What one frame executes: every draw, dispatch and trace, with the labels and the render pass around it, as command buffers are
-//! submitted. It needs no device.
+//! What one frame executes: every draw, dispatch and trace, with the labels and the render pass around it, and every render pass, as command
+//! buffers are submitted. It needs no device.
 //!
 //! Guarantees: each execution is a row of its own, in the order of submission; render passes are numbered in the frame from 1, and one
 //! that is resumed keeps its number. Places are those of command times: submission of the frame, command buffer of the submission,
@@ -47,12 +47,34 @@ pub struct FrameActionsHook {
     queues: HashMap<u64, Queue>,
     submissions: u64,
     passes: u64,
-    out: Rc<RefCell<Vec<Action>>>,
+    out: Rc<RefCell<FrameWork>>,
+}
+
+/// What a frame executes.
+#[derive(Clone, Debug, Default)]
+pub struct FrameWork {
+    /// Its draws, dispatches and traces.
+    pub actions: Vec<Action>,
+    /// Its render passes, in the order in which they begin.
+    pub passes: Vec<FramePass>,
+}
+
+/// A render pass of a frame.
+#[derive(Clone, Debug, Default)]
+pub struct FramePass {
+    /// Its number in the frame, from 1.
+    pub number: u64,
+    /// Its name, as command times have it.
+    pub name: String,
+    /// The labels around it, from outside in.
+    pub labels: Vec<String>,
+    /// The block of the command that ends it (of one that is resumed, the last).
+    pub end: u64,
 }
 
 impl FrameActionsHook {
     /// For a frame; and where its actions will be.
-    pub fn new(frame: u64) -> (FrameActionsHook, Rc<RefCell<Vec<Action>>>) {
+    pub fn new(frame: u64) -> (FrameActionsHook, Rc<RefCell<FrameWork>>) {
         let out = Rc::default();
         let hook = FrameActionsHook {
             frame,
@@ -105,14 +127,23 @@ impl FrameActionsHook {
                         id => render_pass(id, Some(world.name(id))),
                     };
                     queue.pass = (queue.latest, name);
+                    if wanted && out.passes.last().is_none_or(|p| p.number < queue.latest) {
+                        let labels = queue.own.iter().chain(&queue.labels).cloned().collect();
+                        let (number, name) = queue.pass.clone();
+                        out.passes.push(FramePass { number, name, labels, end: recorded.block });
+                    }
                 }
-                Command::EndPass => queue.pass = Default::default(),
+                Command::EndPass => {
+                    let ended = out.passes.iter_mut().rfind(|p| wanted && p.number == queue.pass.0);
+                    ended.into_iter().for_each(|p| p.end = recorded.block);
+                    queue.pass = Default::default();
+                }
                 Command::Invoke(invoke) if wanted => {
                     let pipeline = match &invoke.bindings.program {
                         world::commands::Program::Pipeline(p) => p.id,
                         _ => 0,
                     };
-                    out.push(Action {
+                    out.actions.push(Action {
                         submission: self.submissions,
                         position,
                         execution: outer.last().map_or(0, |o| o.1),
@@ -182,7 +213,7 @@ mod tests {
         let (hook, found) = FrameActionsHook::new(frame);
         let options = Options { frames: Some((0, frame)), ..Options::default() };
         replay(&capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut ()).expect("it follows");
-        found.take().into_iter().map(|a| (a.kind, a.submission)).collect()
+        found.take().actions.into_iter().map(|a| (a.kind, a.submission)).collect()
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub mod measurement;
 pub mod pipeline_flags;
 pub mod pipeline_times;
 pub mod put;
-mod readable;
+pub(crate) mod readable;
 pub mod repartition;
 pub mod resources;
 pub mod screenshot;

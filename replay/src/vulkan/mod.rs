@@ -64,7 +64,7 @@ pub use gpu::{Gpu, list_gpus};
 pub use invoke::Driver;
 pub use live::{BufferState, DeviceState, ImageState, QueueState, SwapchainState};
 pub(crate) use order::was_reset;
-pub use ray::{Counters, Structure, inputs};
+pub use ray::{Counters, Structure, inputs, wait_for_all};
 pub use state::Vulkan;
 pub use statistics::Statistics;
 pub use swapchain::presented;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! gfxr-parse, pointers <- world <- replay <- profile <- experiment <- src   trace <- profile   trace <- analyses <- experiment, src
-//!              world, analyses <- database <- experiment, src
+//!              world, analyses <- database <- experiment, src      mcp <- src
 //! ```
 //!
 //! Nothing lower names anything higher. A few crates are also kept away from libraries whose presence would
@@ -60,6 +60,7 @@ const RULES: &[Rule] = &[
         barred: &["ash", "rspirv", "clap"],
         tests_may: false,
     },
+    Rule { name: "reray-mcp", ours: &[], barred: &["ash", "rspirv"], tests_may: false },
     Rule { name: "captures", ours: &["gfxr-parse"], barred: &["rspirv"], tests_may: false },
     Rule {
         name: "reray-replay",
@@ -72,6 +73,7 @@ const RULES: &[Rule] = &[
             "reray-analyses",
             "reray-database",
             "reray-experiment",
+            "reray-mcp",
             "captures",
             "arm-layer",
         ],

@@ -35,7 +35,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["rewrite", "pass"],
             &["texts", "passes"],
             &["hooks"],
-            &["changes", "costs", "pictures", "lib"],
+            &["attachments", "changes", "costs", "pictures", "lib"],
         ],
     ),
 ];

@@ -5,11 +5,13 @@
 #![allow(unsafe_code)]
 
 use super::edits::{DEPTH, Resolves, STENCIL, of_attachments};
+use crate::changes::edit::WORD;
 use crate::changes::memory;
 use gfxr_parse::view::View;
-use replay::ash::{self, vk};
+use replay::ash::vk;
 use replay::error::Result;
 use replay::exec::Executor;
+use replay::vulkan::wait_for_all;
 use vk::Handle;
 use world::World;
 use world::objects::Subresources;
@@ -23,8 +25,6 @@ pub struct Copied {
     aspects: u32,
     area: [u32; 4],
 }
-
-const WORD: u32 = size_of::<u32>() as u32;
 
 /// A VkRect2D: its words.
 fn area(of: View<'_>) -> [u32; 4] {
@@ -134,32 +134,9 @@ pub fn record(cx: &mut Executor, buffer: u64, copied: &Copied) -> Result<bool> {
     let copy = [vk::ImageLayout::TRANSFER_SRC_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL];
     let d = &vk.device(from.device)?.ash;
     let moved = |old: [vk::ImageLayout; 2], new: [vk::ImageLayout; 2]| {
-        let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-        let barriers = [0, 1].map(|i| {
-            vk::ImageMemoryBarrier::default()
-                .src_access_mask(all)
-                .dst_access_mask(all)
-                .old_layout(old[i])
-                .new_layout(new[i])
-                .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                .image(images[i])
-                .subresource_range(ranges[i])
-        });
-        let stage = vk::PipelineStageFlags::ALL_COMMANDS;
-        // SAFETY: a command buffer that is being recorded, outside of render passes; live images.
-        unsafe {
-            ash::Device::cmd_pipeline_barrier(
-                d,
-                commands,
-                stage,
-                stage,
-                vk::DependencyFlags::empty(),
-                &[],
-                &[],
-                &barriers,
-            )
-        };
+        for i in 0..2 {
+            memory::barrier(d, commands, (images[i], ranges[i]), old[i], new[i]);
+        }
     };
     moved(own, copy);
     // SAFETY: as above; both are in these layouts, of one sample and format, and large enough, as the render area was within them.
@@ -173,6 +150,6 @@ pub fn wait(cx: &mut Executor, buffer: u64) -> Result<()> {
     let commands = vk::CommandBuffer::from_raw(cx.objects.live(buffer));
     let device = cx.objects.any(buffer).map_or(0, |e| e.owner);
     let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
-    memory::wait(&vk.device(device)?.ash, commands);
+    wait_for_all(&vk.device(device)?.ash, commands);
     Ok(())
 }

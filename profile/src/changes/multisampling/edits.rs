@@ -3,7 +3,7 @@
 //! Guarantees: as many attachments and references as there were, so that framebuffers and pipelines fit as before. Refuses a
 //! render pass that uses what it has resolved.
 
-use crate::changes::edit::{Edit, set};
+use crate::changes::edit::{Edit, WORD, set};
 use gfxr_parse::schema::generated::STRUCTS;
 use gfxr_parse::schema::struct_named;
 use gfxr_parse::view::View;
@@ -48,8 +48,7 @@ pub const DEPTH: u32 = 2;
 pub const STENCIL: u32 = 4;
 /// VK_IMAGE_LAYOUT_RENDERING_LOCAL_READ.
 const LOCAL_READ: u32 = 1_000_232_000;
-/// Bytes of a number, and of a VkClearValue.
-const WORD: u32 = size_of::<u32>() as u32;
+/// Bytes of a VkClearValue.
 const CLEAR_VALUE: u32 = 4 * WORD;
 /// VkRenderingFlags: suspending, resuming.
 const PARTS: u32 = 2 | 4;

@@ -13,7 +13,7 @@
 //! owns an image (it is read by the replay's own queue, without a transfer of ownership).
 
 mod content;
-mod follow;
+pub(crate) mod follow;
 pub mod format;
 mod held;
 mod left;

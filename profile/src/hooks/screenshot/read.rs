@@ -78,7 +78,7 @@ pub fn image(vk: &mut Vulkan, id: u64, layout: Layout) -> Result<Read<Texels>> {
     Ok(Ok(Texels { width, height, format, row_bytes, bytes }))
 }
 
-fn readable(image: &ImageState, layout: Layout) -> Read<()> {
+pub fn readable(image: &ImageState, layout: Layout) -> Read<()> {
     if image.samples != vk::SampleCountFlags::TYPE_1 {
         let n = image.samples.as_raw();
         return Err(format!("has {n} samples a texel; look at the image it is resolved into"));

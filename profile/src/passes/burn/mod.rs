@@ -8,7 +8,7 @@
 //! Guarantees: the work cannot be left out by a compiler that keeps to the language: it begins with what is read from memory, and
 //! its end decides whether something is written.
 
-use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::pass::{Change, Error, Pass, Result};
 use crate::passes::which;
 use crate::rewrite::{Probes, Shader};
 use crate::{Needs, Stage};
@@ -66,10 +66,6 @@ impl Pass for Burn {
         let call = shader.call(burn, &arguments);
         shader.at_begin(0, 0, vec![call]);
         Ok(Change::Changed)
-    }
-
-    fn decode(&self, _: &FrameData<'_>, _: &mut dyn Sink) -> Result<()> {
-        Ok(())
     }
 }
 

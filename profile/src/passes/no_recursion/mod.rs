@@ -4,7 +4,7 @@
 //! Traces of hit and miss shaders are taken away: a payload keeps what it held before, a hit object is empty. What a ray-generation shader traces in a loop, and
 //! ray queries, are no recursion and stay. Guarantees: no ray is traced deeper than the first. Refuses nothing.
 
-use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::pass::{Change, Error, Pass, Result};
 use crate::rewrite::Shader;
 use crate::spirv::{Inst, Op};
 use crate::{Needs, Stage};
@@ -67,10 +67,6 @@ impl Pass for NoRecursion {
             }
         }
         Ok(Change::Changed)
-    }
-
-    fn decode(&self, _: &FrameData<'_>, _: &mut dyn Sink) -> Result<()> {
-        Ok(())
     }
 }
 

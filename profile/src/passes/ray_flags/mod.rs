@@ -9,7 +9,7 @@
 //! cull-back, cull-front and skip-triangles (`cull-back` takes cull-front away, and is not set where triangles are skipped). Flags that
 //! are a constant become another; for others this is computed.
 
-use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::pass::{Change, Error, Pass, Result};
 use crate::rewrite::Shader;
 use crate::spirv::{Inst, Op, Operand};
 use crate::{Needs, Stage};
@@ -154,10 +154,6 @@ impl Pass for RayFlags {
             body.splice(i..i, before);
         }
         Ok(Change::Changed)
-    }
-
-    fn decode(&self, _: &FrameData<'_>, _: &mut dyn Sink) -> Result<()> {
-        Ok(())
     }
 }
 

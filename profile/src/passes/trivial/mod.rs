@@ -7,7 +7,7 @@
 //! Guarantees: outputs are those that the shader had, but for the sample mask, which then is whole; nothing is discarded. Refuses
 //! shaders in which another pass counts, as their blocks go.
 
-use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::pass::{Change, Error, Pass, Result};
 use crate::passes::which;
 use crate::rewrite::Shader;
 use crate::spirv::{Inst, Op, Operand};
@@ -148,10 +148,6 @@ impl Pass for Trivial {
         }
         shader.do_instead(body);
         Ok(Change::Changed)
-    }
-
-    fn decode(&self, _: &FrameData<'_>, _: &mut dyn Sink) -> Result<()> {
-        Ok(())
     }
 }
 

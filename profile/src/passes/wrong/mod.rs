@@ -2,7 +2,7 @@
 //! tests can see that a changed picture is found, and whose fault it is. It is not listed, and stands behind all others,
 //! whose blocks it takes away.
 
-use crate::pass::{Change, Error, FrameData, Pass, Result, Sink};
+use crate::pass::{Change, Error, Pass, Result};
 use crate::rewrite::Shader;
 use crate::spirv::{Inst, Op};
 use crate::{Needs, Stage};
@@ -25,10 +25,6 @@ impl Pass for Wrong {
         shader.reserve_counters(1).map_err(Error::shader(shader.hash))?;
         shader.do_instead(vec![Inst::new(Op::Return, None, None, vec![])]);
         Ok(Change::Changed)
-    }
-
-    fn decode(&self, _: &FrameData<'_>, _: &mut dyn Sink) -> Result<()> {
-        Ok(())
     }
 }
 

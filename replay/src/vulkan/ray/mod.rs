@@ -47,6 +47,7 @@ pub(crate) use device::{collect, device_gone};
 pub use groups::{create_pipelines, group_handles};
 pub use indirect::indirect_build;
 pub(crate) use patcher::{arguments, dispatch, translation};
+pub use recording::wait_for_all;
 pub(crate) use recording::{keep, put_back};
 pub(crate) use refused::is_refused;
 pub use refused::refused;

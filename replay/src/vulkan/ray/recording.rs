@@ -62,7 +62,7 @@ pub(super) fn device_of(vk: &Vulkan, call: &Call) -> Result<u64> {
 }
 
 /// Whatever ran before is complete and visible.
-pub(super) fn wait_for_all(d: &ash::Device, cmd: vk::CommandBuffer) {
+pub fn wait_for_all(d: &ash::Device, cmd: vk::CommandBuffer) {
     let all = vk::PipelineStageFlags::ALL_COMMANDS;
     let barrier = vk::MemoryBarrier::default()
         .src_access_mask(vk::AccessFlags::MEMORY_WRITE)

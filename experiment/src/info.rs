@@ -1,4 +1,4 @@
-//! A summary as text, for reading.
+//! A capture's summary as text, for reading: what `info` prints.
 //!
 //! Guarantees: values are escaped (`analyses::report::escape`) and stay on their lines; sections without content are left out; lists of commands are sorted by how often they were called.
 

@@ -4,14 +4,20 @@
 //! thread of their own while the capture goes on. Refuses frames that the capture does not have, naming the last one it
 //! has: before replaying where presents say how many there are, else after.
 
+mod after;
+mod picture;
+
+pub use picture::encode;
+
 use crate::cli::ScreenshotArgs;
-use crate::exit::{Exit, Failure, complain, detail};
+use crate::exit::{Exit, Failure, complain};
 use crate::select::Ranges;
 use crate::{input, output, progress};
 use experiment::frames::{self, missing, no_such_frame};
-use experiment::replaying::{breadcrumbs, changes, failure, options};
+use experiment::replaying::{breadcrumbs, changes, failure, options, validation};
 use gfxr_parse::container::Capture;
 use gfxr_parse::schema::command_named;
+use picture::hash;
 use profile::hooks::screenshot::{ScreenshotHook, Seen, Shot, What, Wish};
 use replay::error::{Error, Kind};
 use replay::options::Options;
@@ -24,6 +30,9 @@ const AHEAD: usize = 4;
 /// Runs the sub-command.
 pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
     let capture = input::open(&args.file, args.run.reading)?;
+    if let Some(after) = &args.after {
+        return self::after::run(args, after, &capture);
+    }
     let mut options = options(&args.run.how())?;
     let changed = changes(&args.change)?;
     let (what, frames) = plan(args, &capture, &options)?;
@@ -106,38 +115,6 @@ fn write(args: &ScreenshotArgs, shot: Shot) -> Result<(), Failure> {
     output::print(format!("{hash}{}\n", path.display()).as_bytes())
 }
 
-/// What two runs have in common if they show the same.
-pub fn hash(shot: &Shot, alpha: bool) -> blake3::Hash {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&shot.width.to_le_bytes()).update(&shot.height.to_le_bytes());
-    if alpha {
-        hasher.update(&shot.rgba)
-    } else {
-        hasher.update(&rgb(shot))
-    };
-    hasher.finalize()
-}
-
-fn rgb(shot: &Shot) -> Vec<u8> {
-    shot.rgba.chunks_exact(4).flat_map(|t| &t[..3]).copied().collect()
-}
-
-/// As PNG.
-pub fn encode(shot: &Shot, alpha: bool) -> Result<Vec<u8>, png::EncodingError> {
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, shot.width, shot.height);
-    encoder.set_color(if alpha { png::ColorType::Rgba } else { png::ColorType::Rgb });
-    encoder.set_depth(png::BitDepth::Eight);
-    let mut writer = encoder.write_header()?;
-    if alpha {
-        writer.write_image_data(&shot.rgba)?;
-    } else {
-        writer.write_image_data(&rgb(shot))?;
-    }
-    writer.finish()?;
-    Ok(bytes)
-}
-
 /// Says what went wrong, and what that makes of the exit code.
 fn judge(args: &ScreenshotArgs, s: &Summary, seen: &Seen, frames: Option<&Ranges>) -> Exit {
     seen.problems.iter().for_each(complain);
@@ -153,28 +130,6 @@ fn judge(args: &ScreenshotArgs, s: &Summary, seen: &Seen, frames: Option<&Ranges
         exit = Exit::Failed;
     }
     experiment::replaying::tallies(s);
-    if args.run.validate {
-        complain(format_args!("{} validation messages", s.report.validation.len()));
-        s.report.validation.iter().take(50).for_each(detail);
-    }
+    validation(s, args.run.validate);
     if s.report.divergences.count > 0 { Exit::Diverged } else { exit }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_opaque_png_and_one_with_alpha() {
-        let (rgba, stored) = (vec![1, 2, 3, 4, 5, 6, 7, 8], Default::default());
-        let shot = Shot { frame: 1, swapchain: None, width: 2, height: 1, rgba, stored };
-        let decode = |bytes: Vec<u8>| {
-            let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("a PNG");
-            let mut pixels = vec![0; reader.output_buffer_size().expect("it is small")];
-            reader.next_frame(&mut pixels).expect("whole");
-            pixels
-        };
-        assert_eq!(decode(encode(&shot, false).expect("encodes")), [1, 2, 3, 5, 6, 7]);
-        assert_eq!(decode(encode(&shot, true).expect("encodes")), shot.rgba);
-    }
 }

@@ -3,8 +3,6 @@
 //! The gathering is `gfxr_parse::summary`; here it is only written down. Guarantees: `--json` has a `schema_version`;
 //! the exit code is 1 if blocks of a sibling file could not be read.
 
-mod text;
-
 use crate::cli::InfoArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::output::Output;
@@ -22,7 +20,7 @@ pub fn run(args: &InfoArgs) -> Result<Exit, Failure> {
     let mut bytes = if args.json {
         serde_json::to_vec_pretty(&summary).map_err(Failure::new)?
     } else {
-        text::render(&summary).into_bytes()
+        experiment::info::render(&summary).into_bytes()
     };
     if args.json {
         bytes.push(b'\n');

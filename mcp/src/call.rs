@@ -1,0 +1,113 @@
+//! One call of a tool: a process of this program, and its answer.
+//!
+//! Guarantees: the answer has what the process printed, up to [`LONGEST`] bytes, and says what is left out; what it said on stderr, and an
+//! exit code other than 0, follow it. Dropping the future ends the process. Pictures are of a folder that is gone afterwards.
+
+use crate::schema::words;
+use crate::served::Served;
+use crate::tools::{Answer, Tool};
+use base64::Engine;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use std::path::Path;
+use std::process::Stdio;
+use tokio::io::{AsyncRead, AsyncReadExt, copy, sink};
+use tokio::process::Command;
+
+/// Most bytes of an answer's text, and of what was said on stderr. Some 50,000 tokens.
+const LONGEST: u64 = 200_000;
+const LONGEST_SAID: u64 = 20_000;
+/// Most pictures of an answer, and the size of each.
+const PICTURES: usize = 8;
+const LARGEST_PICTURE: u64 = 8 << 20;
+/// Exit codes whose answers are answers: done, a regression, inconclusive, diverged.
+const ANSWERED: [i32; 4] = [0, 3, 4, 5];
+
+/// Runs the tool.
+pub(crate) async fn call(server: &Served, tool: &Tool, given: &JsonObject) -> CallToolResult {
+    match run(server, tool, given).await {
+        Ok(result) => result,
+        Err(why) => CallToolResult::error(vec![ContentBlock::text(why)]),
+    }
+}
+
+async fn run(server: &Served, tool: &Tool, given: &JsonObject) -> Result<CallToolResult, String> {
+    if tool.replays && !server.replays {
+        return Err("nothing is replayed by this server; start it with --allow-replay to let it".into());
+    }
+    let words = words(&server.commands, tool, given)?;
+    let folder = match tool.answer {
+        Answer::Printed => None,
+        Answer::Pictures => Some(tempfile::tempdir().map_err(|e| format!("no folder for pictures: {e}"))?),
+    };
+    let mut command = Command::new(&server.program);
+    command.args(&words[..tool.command.len()]);
+    command.args(folder.iter().map(|f| format!("--output={}", f.path().display())));
+    command.args(&words[tool.command.len()..]);
+    let started =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true).spawn();
+    let mut process = started.map_err(|e| format!("{}: {e}", server.program.display()))?;
+    let (out, err) = (process.stdout.take(), process.stderr.take());
+    let (printed, said, ended) = tokio::join!(text(out, LONGEST), text(err, LONGEST_SAID), process.wait());
+    let ended = ended.map_err(|e| format!("{}: {e}", server.program.display()))?;
+    let mut content: Vec<ContentBlock> =
+        (!printed.is_empty()).then(|| ContentBlock::text(printed)).into_iter().collect();
+    if let Some(folder) = &folder {
+        pictures(folder.path(), &mut content)?;
+    }
+    let code = ended.code();
+    if code != Some(0) {
+        content.push(ContentBlock::text(format!("{ended}")));
+    }
+    if !said.trim().is_empty() {
+        content.push(ContentBlock::text(said));
+    }
+    Ok(match code.is_some_and(|c| ANSWERED.contains(&c)) {
+        true => CallToolResult::success(content),
+        false => CallToolResult::error(content),
+    })
+}
+
+/// What comes, up to this many bytes; the rest is read, so that the process goes on, and counted.
+async fn text(from: Option<impl AsyncRead + Unpin>, most: u64) -> String {
+    let Some(mut from) = from else { return String::new() };
+    let mut bytes = Vec::new();
+    // (what can be read no more has ended)
+    let _ = (&mut from).take(most).read_to_end(&mut bytes).await;
+    let left = copy(&mut from, &mut sink()).await.unwrap_or(0);
+    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    if left > 0 {
+        text += &format!("\n… cut here: {left} bytes more. Ask for less.");
+    }
+    text
+}
+
+/// Appends the folder's pictures, each behind its name.
+fn pictures(folder: &Path, content: &mut Vec<ContentBlock>) -> Result<(), String> {
+    let failed = |e| format!("{}: {e}", folder.display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|e| e == "png") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    for path in found.iter().take(PICTURES) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if std::fs::metadata(path).map_err(failed)?.len() > LARGEST_PICTURE {
+            content.push(ContentBlock::text(format!(
+                "{name}: larger than {} MiB, left out",
+                LARGEST_PICTURE >> 20
+            )));
+            continue;
+        }
+        let bytes = std::fs::read(path).map_err(failed)?;
+        content.push(ContentBlock::text(name));
+        content
+            .push(ContentBlock::image(base64::engine::general_purpose::STANDARD.encode(bytes), "image/png"));
+    }
+    if found.len() > PICTURES {
+        content.push(ContentBlock::text(format!("{} pictures more are left out", found.len() - PICTURES)));
+    }
+    Ok(())
+}
