@@ -13,6 +13,7 @@ mod habits;
 mod help;
 mod memory;
 mod rays;
+mod reduce;
 mod report;
 mod run;
 mod study;
@@ -32,6 +33,7 @@ pub use habits::{CompletionsArgs, HabitArgs, ManArgs, McpArgs};
 pub use help::parse;
 pub use memory::MemoryArgs;
 pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs, RepackArgs};
+pub use reduce::ReduceArgs;
 pub use report::ReportArgs;
 pub use run::RunArgs;
 pub use study::StudyCommand;
@@ -195,6 +197,8 @@ pub enum Command {
     ///
     /// Inputs may also be profiles that it wrote earlier.
     MergeProfiles(MergeProfilesArgs),
+    /// Find the smallest part of a capture that still shows a fault
+    Reduce(ReduceArgs),
     /// Say what commands bind and read; time other descriptor sets
     Bindings(BindingsArgs),
     /// Make a database of a capture, for questions in SQL

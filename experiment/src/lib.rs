@@ -25,6 +25,7 @@ pub mod page;
 pub mod progress;
 pub mod questions;
 pub mod record;
+pub mod reduce;
 pub mod replaying;
 pub mod say;
 pub mod split;

@@ -21,6 +21,7 @@ mod mcp;
 mod merge_profiles;
 mod profile;
 mod rays;
+mod reduce;
 mod reorder;
 mod repack;
 mod replay;
@@ -72,6 +73,7 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Analyze(args) => analyze::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::MergeProfiles(args) => merge_profiles::run(&args),
+        Command::Reduce(args) => reduce::run(&args),
         Command::Rays(RaysCommand::Reorder(args)) | Command::Reorder(args) => reorder::run(&args),
         Command::Rays(RaysCommand::Dump(args)) => rays::run(&args),
         Command::Rays(RaysCommand::Repack(args)) | Command::Repack(args) => repack::run(&args),

@@ -62,11 +62,11 @@ fn behind_a_draw_lies_what_a_capture_shows_without_those_that_follow() {
     }
     let scratch = Scratch::new("attachments-draws");
     let cubes = sample("cubes.gfxr");
-    let all = shown(&cubes, &["--frames", "15", "--after", "draw:100-201"], &scratch.path("draws"));
+    let all = shown(&cubes, &["--frames", "15", "--after", "draw:180-201"], &scratch.path("draws"));
     let index = std::fs::read(scratch.path("draws/frame_15_attachments.json")).expect("the index");
     let index: Value = serde_json::from_slice(&index).expect("JSON");
     let rows = index["attachments"].as_array().expect("rows");
-    assert_eq!((rows.len(), all.len()), (2 * 102, 2 * 102), "a colour and a depth for each");
+    assert_eq!((rows.len(), all.len()), (2 * 22, 2 * 22), "a colour and a depth for each");
     let draw = |row: &Value| row["draw"].as_u64().expect("a number");
     let hash = |name: &str| all.iter().find(|p| p.0 == name).unwrap_or_else(|| panic!("{name}")).1.clone();
     for (row, shown) in rows.iter().zip(&all) {
@@ -78,9 +78,9 @@ fn behind_a_draw_lies_what_a_capture_shows_without_those_that_follow() {
     let mut colours: Vec<&Value> =
         rows.iter().filter(|r| r["attachment"] == "color0").map(|r| &r["blake3"]).collect();
     colours.dedup();
-    assert!(colours.len() > 70, "{}", colours.len());
+    assert!(colours.len() > 10, "{}", colours.len());
     // The capture without the calls that follow, as another program shows it.
-    for at in [100, 150] {
+    for at in [182, 195] {
         let later: Vec<u64> = rows
             .iter()
             .filter(|r| draw(r) > at && r["attachment"] == "color0")

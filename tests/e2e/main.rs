@@ -66,6 +66,7 @@ mod ray_efficiency;
 mod ray_events;
 mod ray_pass;
 mod rays;
+mod reduce;
 mod repack;
 mod repartition;
 mod replay;

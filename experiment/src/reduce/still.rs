@@ -1,0 +1,288 @@
+//! What is wrong with a capture, and whether another one has it still: a process of this program, or a script, says so.
+//!
+//! Guarantees: what is asked runs in a process of its own, and is ended when its time is over. Refuses words that name no fault.
+
+use crate::failure::{Exit, Failure};
+use serde_json::Value;
+use std::fmt::{self, Display, Formatter};
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+/// A fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Still {
+    /// A replay ends by a signal.
+    Crash,
+    /// The GPU does not finish.
+    Hang,
+    /// The device is lost.
+    Lost,
+    /// A frame takes long: at least this many percent of the time that the longest one took.
+    Slow(u32),
+    /// The validation layer says this.
+    Validation(String),
+    /// A replay says this on stderr.
+    Says(String),
+    /// Another driver (its manifest) shows another picture.
+    ImageDiffers(String),
+    /// A command of a shell ends with 0; the capture is its `$1`.
+    Script(String),
+}
+
+const EXPECTED: &str = "expected crash, hang, lost, slow[:PERCENT], validation:TEXT, says:TEXT, image-differs:DRIVER or script:COMMAND";
+
+impl FromStr for Still {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Still, String> {
+        let (what, of) = text.split_once(':').map_or((text, None), |(what, of)| (what, Some(of)));
+        let of = of.filter(|of| !of.is_empty()).map(str::to_owned);
+        Ok(match (what, of) {
+            ("crash", None) => Still::Crash,
+            ("hang", None) => Still::Hang,
+            ("lost", None) => Still::Lost,
+            ("slow", None) => Still::Slow(50),
+            ("slow", Some(percent)) => {
+                let n = percent
+                    .trim_end_matches('%')
+                    .parse()
+                    .map_err(|_| format!("{percent:?} is no number of percent"));
+                Still::Slow(n?)
+            }
+            ("validation", Some(text)) => Still::Validation(text),
+            ("says", Some(text)) => Still::Says(text),
+            ("image-differs", Some(driver)) => Still::ImageDiffers(driver),
+            ("script", Some(command)) => Still::Script(command),
+            _ => return Err(EXPECTED.into()),
+        })
+    }
+}
+
+impl Display for Still {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Still::Crash => f.write_str("crash"),
+            Still::Hang => f.write_str("hang"),
+            Still::Lost => f.write_str("lost"),
+            Still::Slow(percent) => write!(f, "slow:{percent}%"),
+            Still::Validation(text) => write!(f, "validation:{text}"),
+            Still::Says(text) => write!(f, "says:{text}"),
+            Still::ImageDiffers(driver) => write!(f, "image-differs:{driver}"),
+            Still::Script(command) => write!(f, "script:{command}"),
+        }
+    }
+}
+
+/// Who asks.
+pub struct Oracle<'o> {
+    /// What is wrong.
+    pub still: &'o Still,
+    /// Flags of a replay.
+    pub flags: &'o [String],
+    /// How long a process may take.
+    pub patience: Duration,
+    /// Where it may write what is looked at.
+    pub folder: &'o Path,
+    /// What was seen of the whole capture.
+    pub seen: Option<Seen>,
+}
+
+/// What a process came to.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Its exit code; none if a signal ended it.
+    code: Option<i32>,
+    /// Whether it was ended as it took too long.
+    late: bool,
+    out: String,
+    err: String,
+    /// The longest frame, in nanoseconds, where it is asked for.
+    longest: u64,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Oracle<'_> {
+    /// What a capture does.
+    pub fn look(&self, capture: &Path) -> Result<Seen, Failure> {
+        let us = std::env::current_exe().map_err(|e| Failure::new(format_args!("this program: {e}")))?;
+        let replay = |words: &[&str]| {
+            let mut command = Command::new(&us);
+            command.args(words).arg("--quiet").args(self.flags).arg("--").arg(capture);
+            command
+        };
+        match self.still {
+            Still::Script(text) => {
+                let mut command = Command::new("sh");
+                command.args(["-c", text, "sh"]).arg(capture);
+                self.run(command)
+            }
+            Still::Validation(_) => {
+                let asked = self.flags.iter().any(|f| f == "--validate");
+                self.run(replay(if asked { &["replay"] } else { &["replay", "--validate"] }))
+            }
+            Still::Slow(_) => {
+                let mut seen = self.run(replay(&["replay", "--json"]))?;
+                let said: Value = serde_json::from_str(&seen.out).unwrap_or_default();
+                seen.longest = longest(&said);
+                Ok(seen)
+            }
+            Still::ImageDiffers(driver) => {
+                let folder = self.folder.join("pictures");
+                let to = folder.display().to_string();
+                let shown = |driver: Option<&str>| {
+                    let mut command = replay(&["screenshot", "--hash", "--frames", "1-", "-o", &to]);
+                    if let Some(driver) = driver {
+                        command.env("VK_DRIVER_FILES", driver);
+                    }
+                    self.run(command)
+                };
+                let (here, there) = (shown(None)?, shown(Some(driver))?);
+                let _ = std::fs::remove_dir_all(folder);
+                Ok(Seen { err: there.out, ..here })
+            }
+            _ => self.run(replay(&["replay"])),
+        }
+    }
+
+    /// Whether that is the fault.
+    pub fn is(&self, seen: &Seen) -> bool {
+        let first = self.seen.as_ref();
+        match self.still {
+            Still::Crash => {
+                let died = |s: &Seen| !s.late && s.code.is_none_or(|c| c >= 128);
+                died(seen) && first.is_none_or(|f| without_numbers(&f.err) == without_numbers(&seen.err))
+            }
+            Still::Hang => seen.code == Some(Exit::Gone as i32) && !lost(seen),
+            Still::Lost => seen.code == Some(Exit::Gone as i32) && lost(seen),
+            Still::Slow(percent) => {
+                let least = first.map_or(1, |f| f.longest.saturating_mul(u64::from(*percent)) / 100);
+                seen.longest >= least.max(1)
+            }
+            Still::Validation(text) | Still::Says(text) => seen.err.contains(text.as_str()),
+            Still::ImageDiffers(_) => !seen.out.is_empty() && !seen.err.is_empty() && seen.out != seen.err,
+            Still::Script(_) => !seen.late && seen.code == Some(0),
+        }
+    }
+
+    fn run(&self, mut command: Command) -> Result<Seen, Failure> {
+        let began = Instant::now();
+        // (what a script starts ends with it)
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let started = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child =
+            started.map_err(|e| Failure::new(format_args!("{:?}: {e}", command.get_program())))?;
+        let out = child.stdout.take().map(reader);
+        let err = child.stderr.take().map(reader);
+        let (code, late) = self.wait(&mut child, began)?;
+        let text =
+            |r: Option<std::thread::JoinHandle<String>>| r.and_then(|r| r.join().ok()).unwrap_or_default();
+        Ok(Seen { code, late, out: text(out), err: text(err), longest: 0, took: began.elapsed() })
+    }
+
+    fn wait(&self, child: &mut Child, began: Instant) -> Result<(Option<i32>, bool), Failure> {
+        loop {
+            if let Some(ended) = child.try_wait().map_err(Failure::new)? {
+                return Ok((ended.code(), false));
+            }
+            if began.elapsed() > self.patience {
+                end(child);
+                let _ = child.wait();
+                return Ok((None, true));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+fn lost(seen: &Seen) -> bool {
+    seen.err.to_ascii_lowercase().contains("lost")
+}
+
+/// Ends a process and, where there are groups of them, what it has started.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = rustix::process::Pid::from_raw(child.id() as i32) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    let _ = child.kill();
+}
+
+/// Most of what is kept of a stream.
+const MOST_READ: u64 = 4 << 20;
+
+fn reader(mut from: impl Read + Send + 'static) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = vec![];
+        let _ = (&mut from).take(MOST_READ).read_to_end(&mut bytes);
+        let _ = std::io::copy(&mut from, &mut std::io::sink());
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// The same words, wherever in the capture they are about.
+fn without_numbers(text: &str) -> String {
+    text.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+/// The longest frame that a replay's JSON has, on the GPU, else the CPU.
+fn longest(said: &Value) -> u64 {
+    let frames = said["frame_times"].as_array().map_or(&[][..], Vec::as_slice);
+    let of = |key: &str| frames.iter().filter_map(|f| f[key].as_u64()).max();
+    of("gpu").or_else(|| of("cpu")).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_written_as_they_are_read() {
+        for text in [
+            "crash",
+            "hang",
+            "lost",
+            "slow:80%",
+            "validation:VUID-x",
+            "says:a: b",
+            "image-differs:/a.json",
+            "script:./a \"$1\"",
+        ] {
+            assert_eq!(text.parse::<Still>().expect("a fault").to_string(), text);
+        }
+        assert_eq!("slow".parse(), Ok(Still::Slow(50)));
+        for wrong in ["", "crash:x", "validation", "validation:", "slow:x", "broken"] {
+            assert!(wrong.parse::<Still>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_fault_is_the_first_ones() {
+        let seen = |code, err: &str, longest| Seen { code, err: err.into(), longest, ..Seen::default() };
+        let is = |still: &Still, first: Seen, now: Seen| {
+            let oracle = Oracle {
+                still,
+                flags: &[],
+                patience: Duration::ZERO,
+                folder: Path::new("."),
+                seen: Some(first),
+            };
+            oracle.is(&now)
+        };
+        let crash = |err| seen(None, err, 0);
+        assert!(is(&Still::Crash, crash("in block 95, vkCmdDraw"), crash("in block 4, vkCmdDraw")));
+        assert!(!is(&Still::Crash, crash("in block 95, vkCmdDraw"), crash("in block 95, vkQueueSubmit")));
+        assert!(!is(&Still::Crash, crash("x"), seen(Some(0), "x", 0)));
+        assert!(!is(&Still::Crash, crash("x"), Seen { late: true, ..crash("x") }));
+        let slow = |longest| is(&Still::Slow(80), seen(Some(0), "", 100), seen(Some(0), "", longest));
+        assert_eq!([slow(79), slow(80), slow(200)], [false, true, true]);
+        assert!(is(&Still::Hang, Seen::default(), seen(Some(6), "did not finish", 0)));
+        assert!(!is(&Still::Hang, Seen::default(), seen(Some(6), "the device is lost", 0)));
+        assert!(is(&Still::Lost, Seen::default(), seen(Some(6), "the device is lost", 0)));
+        assert!(is(&Still::Says("b c".into()), Seen::default(), seen(Some(1), "a b c", 0)));
+    }
+}

@@ -1,0 +1,44 @@
+//! `reduce`: the smallest part of a capture that still shows a fault.
+//!
+//! The search is `experiment::reduce`'s; here it is said what came of it.
+
+use crate::cli::ReduceArgs;
+use crate::exit::{Exit, Failure, note};
+use crate::output;
+use experiment::reduce::{Settings, reduce};
+
+/// Runs the sub-command.
+pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
+    let settings = Settings {
+        file: args.file.clone(),
+        still: args.still.clone(),
+        budget: args.budget,
+        run: args.run.how(),
+    };
+    let found = reduce(&settings, &args.output)?;
+    if args.json {
+        let json = serde_json::to_string_pretty(&found).map_err(Failure::new)?;
+        output::print(format!("{json}\n").as_bytes())?;
+    } else {
+        let share = |[before, after]: [u64; 2]| 100.0 * after as f64 / before.max(1) as f64;
+        let text = format!(
+            "{}: {} of {} calls ({:.1} %), {} of {} bytes ({:.1} %); the fault is still there: {}\n\
+             {} processes in {:.0} s.\n",
+            args.output.display(),
+            found.calls[1],
+            found.calls[0],
+            share(found.calls),
+            found.bytes[1],
+            found.bytes[0],
+            share(found.bytes),
+            found.still,
+            found.tried,
+            found.seconds,
+        );
+        output::print(text.as_bytes())?;
+    }
+    if !found.minimal {
+        note("the budget ended before nothing more could go: the same command line goes on from here");
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,143 @@
+//! `reduce`: planted faults, what is left of the capture, and that the fault is still there.
+
+use crate::device::device;
+use crate::ordering::without;
+use crate::support::{Scratch, reray, root, run, text};
+use gfxr_parse::container::Capture;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn sample(name: &str) -> PathBuf {
+    root().join("captures/samples").join(name)
+}
+
+/// What `reduce` says of it, as JSON.
+fn reduced(capture: &Path, still: &str, flags: &[&str], to: &Path) -> Value {
+    let out = reray()
+        .arg("reduce")
+        .arg(capture)
+        .args(["--still", still, "--json", "-o"])
+        .arg(to)
+        .args(flags)
+        .output();
+    let out = out.expect("the program starts");
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    serde_json::from_slice(&out.stdout).expect("JSON")
+}
+
+/// Every block that is left is one of the capture's, in its order.
+fn is_part_of(part: &Path, whole: &Path) {
+    let open =
+        |file: &Path| Capture::new(std::fs::read(file).expect("readable")).unwrap_or_else(|e| panic!("{e}"));
+    let (part, whole) = (open(part), open(whole));
+    let mut all = whole.blocks();
+    for block in part.blocks() {
+        assert!(all.any(|b| b.raw() == block.raw()), "block {} is not the capture's", block.index);
+    }
+}
+
+/// The commands that are left, in their order.
+fn commands(capture: &Path) -> Vec<String> {
+    let out = run([Path::new("dump"), capture]);
+    let lines = text(&out.stdout);
+    let name = |line: &str| {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        line["function"]["name"].as_str().map(str::to_owned)
+    };
+    lines.lines().filter_map(name).collect()
+}
+
+#[test]
+fn a_message_of_the_validation_layer_is_left_with_what_it_is_about() {
+    if !device("reduce") {
+        return;
+    }
+    let scratch = Scratch::new("reduce-validation");
+    let (whole, planted, small) =
+        (sample("cubes.gfxr"), scratch.path("planted.gfxr"), scratch.path("small.gfxr"));
+    // The viewport is not set any more, in one frame.
+    let dumped = text(&run([Path::new("dump"), &whole]).stdout);
+    let block = |line: &str| {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        (line["function"]["name"] == "vkCmdSetViewport").then(|| line["index"].as_u64().expect("an index"))
+    };
+    let sets: Vec<u64> = dumped.lines().filter_map(block).collect();
+    without(&whole, &[*sets.last().expect("it sets them")], &planted);
+    let fault = "VUID-vkCmdDraw-";
+    let found = reduced(&planted, &format!("validation:{fault}"), &[], &small);
+    assert_eq!(found["minimal"], true, "{found}");
+    let calls: Vec<u64> = found["calls"].as_array().expect("two").iter().filter_map(Value::as_u64).collect();
+    assert!(calls[1] * 20 < calls[0], "{found}");
+    is_part_of(&small, &planted);
+    let left = commands(&small);
+    assert_eq!(left.iter().filter(|c| c.starts_with("vkCmdDraw")).count(), 1, "{left:?}");
+    assert!(left.iter().all(|c| !c.starts_with("vkQueue")), "it is said when it is recorded: {left:?}");
+    let said = reray()
+        .arg("replay")
+        .arg(&small)
+        .args(["--validate", "--quiet"])
+        .output()
+        .expect("the program starts");
+    assert!(text(&said.stderr).contains(fault));
+    // What is minimal stays as it is, and nothing is left beside it.
+    let again = reduced(&small, &format!("validation:{fault}"), &[], &scratch.path("again.gfxr"));
+    assert_eq!(again["calls"][0], again["calls"][1], "{again}");
+    let beside: Vec<_> = std::fs::read_dir(scratch.path(""))
+        .expect("there")
+        .filter_map(Result::ok)
+        .map(|e| e.file_name())
+        .collect();
+    assert!(
+        beside
+            .iter()
+            .all(|n| !n.to_string_lossy().contains("reducing") && !n.to_string_lossy().contains("trial")),
+        "{beside:?}"
+    );
+}
+
+#[test]
+fn a_search_that_was_ended_goes_on_and_a_script_may_say_what_is_wrong() {
+    let scratch = Scratch::new("reduce-script");
+    let small = scratch.path("small.gfxr");
+    // No device: two dispatches are to be there still.
+    let program = env!("CARGO_BIN_EXE_reray-replay");
+    let script = format!(
+        "script:test $('{program}' dump \"$1\" --commands vkCmdDispatch | grep -c vkCmdDispatch) -ge 2"
+    );
+    let some = reduced(&sample("cubes.gfxr"), &script, &["--budget", "0.3s"], &small);
+    assert_eq!(some["minimal"], false, "{some}");
+    assert!(scratch.path("small.gfxr.reducing.json").is_file());
+    let all = reduced(&sample("cubes.gfxr"), &script, &[], &small);
+    assert_eq!(all["minimal"], true, "{all}");
+    // What they name stays, and what that names.
+    let left = commands(&small);
+    let expected =
+        ["vkCreateInstance", "vkEnumeratePhysicalDevices", "vkCreateDevice", "vkCreateCommandPool"];
+    assert_eq!(left[..4], expected, "{left:?}");
+    assert_eq!(left[left.len() - 2..], ["vkCmdDispatch", "vkCmdDispatch"], "{left:?}");
+    assert!(left.len() <= 9, "{left:?}");
+    is_part_of(&small, &sample("cubes.gfxr"));
+}
+
+#[test]
+fn what_is_not_wrong_is_not_reduced() {
+    let scratch = Scratch::new("reduce-none");
+    let out = scratch.path("none.gfxr");
+    let run = |still: &str| {
+        let out = reray()
+            .arg("reduce")
+            .arg(sample("triangle_1.gfxr"))
+            .args(["--still", still, "-o"])
+            .arg(&out)
+            .output();
+        let out = out.expect("the program starts");
+        (out.status.code(), text(&out.stderr))
+    };
+    let (code, said) = run("script:false");
+    assert_eq!(code, Some(1));
+    assert!(said.contains("does not show this fault: script:false"), "{said}");
+    let (code, said) = run("broken");
+    assert_eq!(code, Some(2));
+    assert!(said.contains("expected crash, hang, lost"), "{said}");
+    assert!(!out.exists());
+}
