@@ -1,8 +1,8 @@
 //! The commands of this program as tools of the Model Context Protocol (MCP), for agents: over stdin and stdout.
 //!
-//! A tool is a sub-command and those of its flags that an agent has use for ([`tools`]); what they mean, and which values they take,
-//! is read from the command line's own definition ([`schema`]), so that nothing is said twice. A call runs this program as a process of
-//! its own ([`call`]): a driver that crashes, or a GPU that hangs, ends that process and not the server, and answers are, byte for byte,
+//! A tool is a sub-command and those of its flags that an agent has use for (`tools`); what they mean, and which values they take,
+//! is read from the command line's own definition (`schema`), so that nothing is said twice. A call runs this program as a process of
+//! its own (`call`): a driver that crashes, or a GPU that hangs, ends that process and not the server, and answers are, byte for byte,
 //! what the command prints as JSON, costs and intervals included.
 //!
 //! Guarantees: without [`Served::replays`] nothing is replayed, and no device is opened; tools that would are listed with what is

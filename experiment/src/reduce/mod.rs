@@ -2,7 +2,7 @@
 //!
 //! Delta debugging (Zeller and Hildebrandt 2002, "Simplifying and Isolating Failure-Inducing Input"): of all submissions at once, then of frames, command buffers, render passes, objects, labels
 //! and single blocks, from large to small, half of what is left is taken away, then quarters, and so on to one at a time; what is taken away goes with
-//! all that uses what it makes ([`graph`]). What is still wrong a process says ([`still`]), so that nothing has to be understood of why. Where something went,
+//! all that uses what it makes (`graph`). What is still wrong a process says (`still`), so that nothing has to be understood of why. Where something went,
 //! the whole is gone through again, until nothing can go or the budget is over.
 //!
 //! Guarantees: what is written shows the fault, as the last that was tried and did; blocks that stay are, byte for byte, the capture's. What is known is kept
