@@ -103,6 +103,14 @@ impl Graph {
         Ok(r.finish())
     }
 
+    /// What is gone where nothing is submitted or waited for: the first level.
+    pub fn idle(&self) -> Vec<bool> {
+        let mut gone = vec![false; self.users.len()];
+        let all = self.levels.first().into_iter().flat_map(|l| l.groups.iter().flatten().copied());
+        self.with_users(all).into_iter().for_each(|b| gone[b as usize] = true);
+        gone
+    }
+
     /// These blocks, and all that cannot stay without them.
     pub fn with_users(&self, blocks: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut all: Vec<u32> = blocks.into_iter().collect();

@@ -13,7 +13,7 @@ mod still;
 
 pub use still::Still;
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::files::input;
 use crate::files::output::write_file;
 use crate::how::How;
@@ -86,7 +86,7 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
         name.push(ending);
         output.with_file_name(name)
     };
-    let (trial, notes) = (beside(".trial.gfxr"), beside(".reducing.json"));
+    let (trial, notes, idle) = (beside(".trial.gfxr"), beside(".reducing.json"), beside(".idle.gfxr"));
     let flags = settings.run.arguments(None);
     let mut oracle = Oracle {
         still: &settings.still,
@@ -121,13 +121,15 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
         oracle: &mut oracle,
         trial: &trial,
         notes: &notes,
+        idle: &idle,
         known,
     };
+    write_file(&idle, &written(&capture, &graph.idle())?)?;
     search.resume()?;
     let minimal = search.all()?;
-    let bytes = search.written()?;
+    let bytes = written(&capture, &search.gone)?;
     write_file(output, &bytes)?;
-    let _ = std::fs::remove_file(&trial);
+    let _ = [&trial, &idle].map(std::fs::remove_file);
     if minimal {
         let _ = std::fs::remove_file(&notes);
     }
@@ -156,6 +158,8 @@ struct Search<'s> {
     oracle: &'s mut Oracle<'s>,
     trial: &'s Path,
     notes: &'s Path,
+    /// The capture without submissions.
+    idle: &'s Path,
     known: Kept,
 }
 
@@ -241,7 +245,7 @@ impl Search<'_> {
             self.gone = before;
             return Ok(false);
         }
-        write_file(self.trial, &self.written()?)?;
+        write_file(self.trial, &written(self.capture, &self.gone)?)?;
         self.asked += 1;
         let seen = self.oracle.look(self.trial)?;
         if !self.oracle.is(&seen) {
@@ -252,17 +256,27 @@ impl Search<'_> {
         self.oracle.patience = PATIENCE.0.max(seen.took * PATIENCE.1);
         self.known.gone = (0..self.gone.len() as u32).filter(|b| self.gone[*b as usize]).collect();
         write_file(self.notes, &serde_json::to_vec(&self.known).map_err(Failure::new)?)?;
-        Ok(true)
-    }
-
-    /// The capture without what is gone.
-    fn written(&self) -> Result<Vec<u8>, Failure> {
-        let mut writer = Writer::new(vec![], self.capture.header()).map_err(Failure::new)?;
-        for (block, gone) in self.capture.blocks_of_main_file().zip(&self.gone) {
-            if !gone {
-                writer.raw(&block).map_err(Failure::new)?;
-            }
+        match self.oracle.works(self.idle)? {
+            true => Ok(true),
+            false => Err(Failure::with(
+                Exit::Gone,
+                format!(
+                    "the GPU is of no use any more: a replay that submits nothing does not end well. Reset it, or start the machine anew; the same command \
+                     line goes on from {}",
+                    self.notes.display()
+                ),
+            )),
         }
-        writer.finish().map_err(Failure::new)
     }
+}
+
+/// The capture without what is gone.
+fn written(capture: &Capture, gone: &[bool]) -> Result<Vec<u8>, Failure> {
+    let mut writer = Writer::new(vec![], capture.header()).map_err(Failure::new)?;
+    for (block, gone) in capture.blocks_of_main_file().zip(gone) {
+        if !gone {
+            writer.raw(&block).map_err(Failure::new)?;
+        }
+    }
+    writer.finish().map_err(Failure::new)
 }

@@ -148,6 +148,15 @@ impl Oracle<'_> {
         }
     }
 
+    /// Whether the GPU is of use still, behind a fault that may have ended that: a capture that has it do nothing is replayed.
+    pub fn works(&self, idle: &Path) -> Result<bool, Failure> {
+        if !matches!(self.still, Still::Hang | Still::Lost) {
+            return Ok(true);
+        }
+        let seen = self.look(idle)?;
+        Ok(!seen.late && ![Exit::Gone, Exit::NoDevice].iter().any(|e| seen.code == Some(*e as i32)))
+    }
+
     /// Whether that is the fault.
     pub fn is(&self, seen: &Seen) -> bool {
         let first = self.seen.as_ref();
