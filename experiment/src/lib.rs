@@ -28,6 +28,7 @@ pub mod record;
 pub mod reduce;
 pub mod replaying;
 pub mod say;
+pub mod shots;
 pub mod split;
 pub mod study;
 pub mod suite;

@@ -4,12 +4,13 @@
 //! measurement file has the names that theirs has, and is written only if a frame of the range ran. Refuses frames that
 //! the capture has not.
 
-use super::screenshot::{encode, watched};
+use super::screenshot::watched;
 use crate::cli::{ShotFormat, UpstreamArgs};
 use crate::exit::{Exit, Failure, complain, note};
 use crate::output;
 use crate::select::Ranges;
 use experiment::frames;
+use experiment::shots::encode;
 use gfxr_parse::container::Capture;
 use profile::hooks::measurement::{Measurement, MeasurementHook};
 use profile::hooks::screenshot::{ScreenshotHook, Seen, Shot, Wish};

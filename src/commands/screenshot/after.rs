@@ -3,13 +3,13 @@
 //! Guarantees: the index, `frame_N_attachments.json`, is written last, and has a row for each attachment: where it was seen, its file, or why there
 //! is none. Refuses more than one frame.
 
-use super::picture::{encode, hash};
 use crate::cli::ScreenshotArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::output;
 use experiment::attachments::{After, Asked, Place, attachments};
 use experiment::frames;
 use experiment::replaying::options;
+use experiment::shots::{encode, hash};
 use gfxr_parse::container::Capture;
 use profile::attachments::AttachmentShot;
 use profile::hooks::screenshot::Shot;

@@ -5,9 +5,6 @@
 //! has: before replaying where presents say how many there are, else after.
 
 mod after;
-mod picture;
-
-pub use picture::encode;
 
 use crate::cli::ScreenshotArgs;
 use crate::exit::{Exit, Failure, complain};
@@ -15,9 +12,9 @@ use crate::select::Ranges;
 use crate::{input, output, progress};
 use experiment::frames::{self, missing, no_such_frame};
 use experiment::replaying::{breadcrumbs, changes, failure, options, validation};
+use experiment::shots::{encode, hash};
 use gfxr_parse::container::Capture;
 use gfxr_parse::schema::command_named;
-use picture::hash;
 use profile::hooks::screenshot::{ScreenshotHook, Seen, Shot, What, Wish};
 use replay::error::{Error, Kind};
 use replay::options::Options;
