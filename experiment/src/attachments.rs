@@ -1,7 +1,8 @@
 //! `screenshot --after`: what a frame's attachments hold behind its render passes, draws and labels.
 //!
 //! Behind passes one replay shows all. Behind a draw, the capture is replayed without the draws of the same pass that come later, and so once for
-//! each draw. Guarantees: pictures come in the order of the frame. Refuses frames that the capture does not have, frames without render passes, and
+//! each draw. Guarantees: pictures come in the order in which passes were recorded. Where a recording runs several times, its
+//! draws are left out of each run, which is said. Refuses frames that the capture does not have, frames without render passes, and
 //! draws and labels that the frame does not have.
 
 use crate::failure::Failure;
@@ -9,6 +10,7 @@ use crate::frames::work;
 use crate::how::How;
 use crate::progress;
 use crate::replaying::{breadcrumbs, changes, failure, options, tallies, validation};
+use crate::say::complain;
 use gfxr_parse::container::Capture;
 use profile::attachments::{AttachmentShot, AttachmentTaker, AttachmentsHook};
 use profile::hooks::frame_actions::{FramePass, FrameWork};
@@ -109,6 +111,11 @@ pub fn attachments(
     }
     let targets = targets(&frame, asked)?;
     let options = Options { frames: Some((asked.frame, asked.frame)), ..options(asked.run)? };
+    if targets.iter().any(|t| repeats(&frame, t)) {
+        complain(
+            "some draws are recorded once and run several times in the frame: what is left out of one run is left out of all",
+        );
+    }
     let (frame, targets) = (&frame, &targets);
     let (to, from) = mpsc::sync_channel::<(usize, AttachmentShot)>(1);
     let (replayed, shown) = std::thread::scope(|scope| {
@@ -177,6 +184,13 @@ fn targets(of: &FrameWork, asked: &Asked<'_>) -> Result<Vec<Target>, Failure> {
         Target { ends, left_out: later.map(|d| d.1.block).collect(), draw: Some(draw) }
     };
     Ok(wanted.into_iter().map(one).collect())
+}
+
+/// Whether what is left out runs elsewhere in the frame, too.
+fn repeats(of: &FrameWork, target: &Target) -> bool {
+    let pass = target.draw.map(|n| of.actions[n].pass);
+    let elsewhere = |(n, a): (usize, &trace::what_if::Action)| Some(a.pass) != pass || Some(n) <= target.draw;
+    of.actions.iter().enumerate().any(|(n, a)| elsewhere((n, a)) && target.left_out.contains(&a.block))
 }
 
 /// Where something was seen.

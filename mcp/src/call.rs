@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::Stdio;
 use tokio::io::{AsyncRead, AsyncReadExt, copy, sink};
 use tokio::process::Command;
+use tokio::sync::Mutex;
 
 /// Most bytes of an answer's text, and of what was said on stderr. Some 50,000 tokens.
 const LONGEST: u64 = 200_000;
@@ -21,6 +22,9 @@ const PICTURES: usize = 8;
 const LARGEST_PICTURE: u64 = 8 << 20;
 /// Exit codes whose answers are answers: done, a regression, inconclusive, diverged.
 const ANSWERED: [i32; 4] = [0, 3, 4, 5];
+
+/// Whose turn it is to replay.
+static REPLAYS: Mutex<()> = Mutex::const_new(());
 
 /// Runs the tool.
 pub(crate) async fn call(server: &Served, tool: &Tool, given: &JsonObject) -> CallToolResult {
@@ -35,6 +39,8 @@ async fn run(server: &Served, tool: &Tool, given: &JsonObject) -> Result<CallToo
         return Err("nothing is replayed by this server; start it with --allow-replay to let it".into());
     }
     let words = words(&server.commands, tool, given)?;
+    // (two that share a GPU would measure each other)
+    let _turn = if tool.replays { Some(REPLAYS.lock().await) } else { None };
     let folder = match tool.answer {
         Answer::Printed => None,
         Answer::Pictures => Some(tempfile::tempdir().map_err(|e| format!("no folder for pictures: {e}"))?),
@@ -49,10 +55,11 @@ async fn run(server: &Served, tool: &Tool, given: &JsonObject) -> Result<CallToo
     let (out, err) = (process.stdout.take(), process.stderr.take());
     let (printed, said, ended) = tokio::join!(text(out, LONGEST), text(err, LONGEST_SAID), process.wait());
     let ended = ended.map_err(|e| format!("{}: {e}", server.program.display()))?;
+    let order = printed.clone();
     let mut content: Vec<ContentBlock> =
         (!printed.is_empty()).then(|| ContentBlock::text(printed)).into_iter().collect();
     if let Some(folder) = &folder {
-        pictures(folder.path(), &mut content)?;
+        pictures(folder.path(), &order, &mut content)?;
     }
     let code = ended.code();
     if code != Some(0) {
@@ -81,17 +88,21 @@ async fn text(from: Option<impl AsyncRead + Unpin>, most: u64) -> String {
     text
 }
 
-/// Appends the folder's pictures, each behind its name.
-fn pictures(folder: &Path, content: &mut Vec<ContentBlock>) -> Result<(), String> {
+/// Appends the folder's pictures, each behind its name, in the order in which they were printed, and what is written beside them.
+fn pictures(folder: &Path, order: &str, content: &mut Vec<ContentBlock>) -> Result<(), String> {
     let failed = |e| format!("{}: {e}", folder.display());
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path.extension().is_some_and(|e| e == "png") {
-            found.push(path);
+        match path.extension() {
+            Some(e) if e == "png" => found.push(path),
+            Some(e) if e == "json" => {
+                content.push(ContentBlock::text(std::fs::read_to_string(&path).map_err(failed)?))
+            }
+            _ => {}
         }
     }
-    found.sort();
+    found.sort_by_key(|path| order.find(&*path.file_name().unwrap_or_default().to_string_lossy()));
     for path in found.iter().take(PICTURES) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if std::fs::metadata(path).map_err(failed)?.len() > LARGEST_PICTURE {

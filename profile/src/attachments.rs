@@ -4,7 +4,7 @@
 //! passes themselves, their order and what comes behind them stay as they are; but what they would not store, they store.
 //!
 //! Guarantees: layouts and contents are those that the pass has left. Level and first layer of the view are what is seen. Refuses, by name and with the
-//! reason: attachments of several samples, transient ones, ones that are not there, formats that [`mod@format`] does not know, and stencil. Where a
+//! reason: attachments of several samples, transient ones, depth and stencil in layouts of their own, and formats that [`mod@format`] does not know. Stencil is not seen. Where a
 //! recording runs several times in the frame, its last run is what is seen.
 #![allow(unsafe_code)]
 
@@ -41,7 +41,7 @@ pub struct AttachmentShot {
     pub shot: Read<Shot>,
 }
 
-/// Who takes them, in the order of their passes.
+/// Who takes them, in the order in which the passes were recorded.
 pub type AttachmentTaker = Box<dyn FnMut(AttachmentShot) -> Result<()>>;
 
 /// What was recorded of one attachment.
@@ -84,19 +84,32 @@ impl AttachmentsHook {
         let Some(pass) = ended(world, buffer).filter(|p| p.flags & RENDERING_SUSPENDING == 0) else {
             return Ok(());
         };
-        let views: Vec<(String, ImageView, u32)> = seen(world, &pass);
+        let views = seen(world, &pass);
         let commands = vk::CommandBuffer::from_raw(cx.objects.live(buffer));
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
         let mut all = vec![];
-        for (name, view, layout) in views {
+        for InPass { name, view, layout, apart } in views {
             let layout = vk::ImageLayout::from_raw(layout as i32);
-            all.push(Recorded { name, image: view.image, made: record(vk, commands, &view, layout)? });
+            let made = match apart || APART.contains(&layout) && has_both(vk, view.image) {
+                true => Err("has depth and stencil in layouts of their own".to_owned()),
+                false => record(vk, commands, &view, layout)?,
+            };
+            all.push(Recorded { name, image: view.image, made });
         }
         let before = self.recorded.insert(call.block, all);
         // (recorded anew, for another time)
         before.into_iter().flatten().for_each(|r| destroy(vk, r));
         Ok(())
     }
+}
+
+/// Layouts of depth alone.
+const APART: [vk::ImageLayout; 2] =
+    [vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL, vk::ImageLayout::DEPTH_READ_ONLY_OPTIMAL];
+
+/// Whether an image has depth and stencil.
+fn has_both(vk: &Vulkan, image: u64) -> bool {
+    vk.image(image).is_some_and(|i| i.aspects().contains(Aspect::DEPTH | Aspect::STENCIL))
 }
 
 fn destroy(vk: &Vulkan, recorded: Recorded) {
@@ -126,40 +139,51 @@ fn role(of: &RenderPass, attachment: u32) -> Option<String> {
     })
 }
 
-/// What is to be seen of a pass: names, which are different, views, and the layouts that they are left in.
-fn seen(world: &World, pass: &Pass) -> Vec<(String, ImageView, u32)> {
-    let mut all: Vec<(String, u64, u32)> = vec![];
+/// An attachment as the pass leaves it.
+struct InPass {
+    name: String,
+    view: ImageView,
+    layout: u32,
+    /// Its stencil is left in another layout.
+    apart: bool,
+}
+
+/// What is to be seen of a pass, by names that are different.
+fn seen(world: &World, pass: &Pass) -> Vec<InPass> {
+    let mut all: Vec<(String, u64, u32, bool)> = vec![];
+    let stencil = pass.attachments.iter().find(|a| a.what == Use::Stencil && a.view != 0);
     let mut colours = 0;
     for (n, a) in pass.attachments.iter().enumerate() {
         let resolved =
-            |what: String| (a.resolve_view != 0).then_some((what, a.resolve_view, a.resolve_layout));
+            |what: String| (a.resolve_view != 0).then_some((what, a.resolve_view, a.resolve_layout, false));
         match a.what {
             Use::Subpasses => {
                 let role = pass.made_of.as_ref().and_then(|p: &Rc<RenderPass>| role(p, n as u32));
+                let apart = a.stencil_final_layout != a.final_layout;
                 // (what no subpass writes is not the pass's)
-                all.extend(role.map(|role| (role, a.view, a.final_layout)));
+                all.extend(role.map(|role| (role, a.view, a.final_layout, apart)));
             }
             Use::Colour => {
-                all.push((format!("color{colours}"), a.view, a.layout));
+                all.push((format!("color{colours}"), a.view, a.layout, false));
                 all.extend(resolved(format!("resolve{colours}")));
                 colours += 1;
             }
             Use::Depth => {
-                all.push(("depth".to_owned(), a.view, a.layout));
+                let apart = stencil.is_some_and(|s| s.view == a.view && s.layout != a.layout);
+                all.push(("depth".to_owned(), a.view, a.layout, apart));
                 all.extend(resolved("depth-resolve".to_owned()));
             }
             Use::Stencil | Use::Rate => {}
         }
     }
-    let view = |id: u64| world.image_views.get(&id).copied();
-    let mut named: Vec<(String, ImageView, u32)> = vec![];
-    for (name, id, layout) in all {
-        let Some(view) = view(id) else { continue };
+    let mut named: Vec<InPass> = vec![];
+    for (name, id, layout, apart) in all {
+        let Some(&view) = world.image_views.get(&id) else { continue };
         // (of several subpasses, the first has the plain name)
-        let taken = |name: &str| named.iter().any(|n| n.0 == name);
+        let taken = |name: &str| named.iter().any(|n| n.name == name);
         let other = || (2..).map(|n| format!("{name}-{n}")).find(|name| !taken(name)).unwrap_or_default();
         let name = if taken(&name) { other() } else { name.clone() };
-        named.push((name, view, layout));
+        named.push(InPass { name, view, layout, apart });
     }
     named
 }
@@ -184,7 +208,10 @@ fn record(
     let [width, height] = [size(image.extent.width), size(image.extent.height)];
     let row_bytes = width as usize * texel;
     let d = vk.device(image.device)?;
-    let to = Readable::new(&d.ash, &d.gpu.memory, row_bytes as u64 * u64::from(height))?;
+    let to = match Readable::new(&d.ash, &d.gpu.memory, row_bytes as u64 * u64::from(height)) {
+        Ok(to) => to,
+        Err(why) => return Ok(Err(format!("there is no memory to copy it to: {why}"))),
+    };
     // (a 3D image has one layer; a slice of it is seen where the view begins)
     let flat = image.kind != vk::ImageType::TYPE_3D;
     let (layer, slice) = if flat { (layer, 0) } else { (0, layer) };

@@ -96,17 +96,18 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
         to,
         bar: &bar,
         number: 0,
+        started: 0,
         random,
         known: HashMap::new(),
         run,
     };
     // (experiments are decided in the order in which they are asked, some at a time: what is left behind when time is over was never begun)
-    let decide = budget::to_decide(settings, most);
+    let (decide, measured) = (budget::to_decide(settings, most), Instant::now());
     for (n, some) in others.chunks(together).enumerate().filter(|_| decide > 0) {
         for number in 0..decide {
             // (the first of all says what a process takes)
             if number == u32::from(n == 0) {
-                let took = all.took(&began);
+                let took = (all.took(&measured), began.elapsed());
                 budget::give_up(settings, &mut all.run.note, some, (decide - number, n == 0), took);
             }
             all.number_of(some)?;

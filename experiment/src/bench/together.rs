@@ -37,6 +37,8 @@ pub(super) struct Together<'t> {
     pub(super) bar: &'t ProgressBar,
     /// The number that comes next.
     pub(super) number: u32,
+    /// Processes that were started.
+    pub(super) started: u32,
     pub(super) random: Rand64,
     pub(super) known: HashMap<Place, usize>,
     pub(super) run: Run,
@@ -59,10 +61,9 @@ impl Together<'_> {
         Ok(())
     }
 
-    /// What a process took until now, and how long ago this was.
-    pub(super) fn took(&self, began: &Instant) -> (Duration, Duration) {
-        let spent = began.elapsed();
-        (spent / self.run.note.workers.len().max(1) as u32, spent)
+    /// What a process took, of those that were started since then.
+    pub(super) fn took(&self, measured: &Instant) -> Duration {
+        measured.elapsed() / self.started.max(1)
     }
 
     /// Plans of one capture.
@@ -77,6 +78,7 @@ impl Together<'_> {
             let started = Instant::now();
             let first = alive.len();
             for &plan in some {
+                self.started += 1;
                 let started = Process::start(&Spec {
                     capture: &settings.captures[capture],
                     frame: settings.frame,

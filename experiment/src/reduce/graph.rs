@@ -6,7 +6,7 @@
 use gfxr_parse::ahead::{Call, What, read};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
 use gfxr_parse::meta::{Meta, id};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// See the module's header.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ struct Reading {
     /// By object: the block that made it last.
     made: HashMap<u64, u32>,
     runs: Vec<u32>,
-    frames: Vec<Vec<u32>>,
+    frames: BTreeMap<u64, Vec<u32>>,
     recordings: Vec<Vec<u32>>,
     passes: Vec<Vec<u32>>,
     pairs: Vec<Vec<u32>>,
@@ -81,8 +81,7 @@ impl Graph {
             r.of.users.push(vec![]);
             let what = read(&block, place, None, &mut scratch).map_err(|e| e.to_string())?;
             r.of.calls.push(matches!(what, What::Call(_)));
-            r.frames.resize(r.frames.len().max(place.frame as usize + 1), vec![]);
-            r.frames[place.frame as usize].push(at);
+            r.frames.entry(place.frame).or_default().push(at);
             match what {
                 What::Call(call) => r.call(&call, at),
                 What::Meta(meta, _) => {
@@ -152,7 +151,9 @@ impl Reading {
         }
         if name.starts_with("vkDestroy") || name.starts_with("vkFree") {
             // (its id may come again)
-            for gone in call.image.handles.iter().skip(1) {
+            // (of what is given back to a pool, the pool stays)
+            let owners = if ["vkFreeCommandBuffers", "vkFreeDescriptorSets"].contains(&name) { 2 } else { 1 };
+            for gone in call.image.handles.iter().skip(owners) {
                 self.made.remove(&id(gone.at));
             }
         }
@@ -190,7 +191,7 @@ impl Reading {
         let makers = all.clone().filter(|b| !self.of.users[*b as usize].is_empty()).collect();
         self.of.levels = vec![
             Level { name: "submissions and waits, at once", groups: vec![self.runs] },
-            Level { name: "frames", groups: self.frames.into_iter().filter(|f| !f.is_empty()).collect() },
+            Level { name: "frames", groups: self.frames.into_values().collect() },
             Level { name: "command buffers", groups: self.recordings },
             Level { name: "render passes", groups: self.passes },
             Level { name: "objects", groups: one(makers) },

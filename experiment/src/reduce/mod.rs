@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use still::Oracle;
+use still::{Oracle, Seen};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -78,6 +78,12 @@ const PATIENCE: (Duration, u32) = (Duration::from_millis(500), 4);
 /// Reduces a capture, to a file.
 pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     let began = Instant::now();
+    if settings.file.canonicalize().is_ok_and(|f| output.canonicalize().is_ok_and(|o| f == o)) {
+        return Err(Failure::usage(format_args!(
+            "{} is the capture itself; name another file",
+            output.display()
+        )));
+    }
     let capture = input::open(&settings.file, settings.run.reading)?;
     let graph =
         Graph::of(&capture).map_err(|e| Failure::new(format_args!("{}: {e}", settings.file.display())))?;
@@ -88,13 +94,7 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     };
     let (trial, notes, idle) = (beside(".trial.gfxr"), beside(".reducing.json"), beside(".idle.gfxr"));
     let flags = settings.run.arguments(None);
-    let mut oracle = Oracle {
-        still: &settings.still,
-        flags: &flags,
-        patience: Duration::MAX,
-        folder: trial.parent().unwrap_or(Path::new(".")),
-        seen: None,
-    };
+    let mut oracle = Oracle { still: &settings.still, flags: &flags, patience: Duration::MAX, seen: None };
     progress::step("looking at the whole capture");
     let whole = oracle.look(&settings.file)?;
     if !oracle.is(&whole) {
@@ -249,15 +249,22 @@ impl Search<'_> {
         self.asked += 1;
         let seen = self.oracle.look(self.trial)?;
         if !self.oracle.is(&seen) {
-            self.tried.insert(hash);
             self.gone = before;
+            self.usable(&seen)?;
+            self.tried.insert(hash);
             return Ok(false);
         }
         self.oracle.patience = PATIENCE.0.max(seen.took * PATIENCE.1);
         self.known.gone = (0..self.gone.len() as u32).filter(|b| self.gone[*b as usize]).collect();
         write_file(self.notes, &serde_json::to_vec(&self.known).map_err(Failure::new)?)?;
-        match self.oracle.works(self.idle)? {
-            true => Ok(true),
+        self.usable(&seen)?;
+        Ok(true)
+    }
+
+    /// Ends the search where the GPU is of no use any more.
+    fn usable(&self, behind: &Seen) -> Result<(), Failure> {
+        match self.oracle.works(behind, self.idle)? {
+            true => Ok(()),
             false => Err(Failure::with(
                 Exit::Gone,
                 format!(

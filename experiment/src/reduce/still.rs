@@ -84,8 +84,6 @@ pub struct Oracle<'o> {
     pub flags: &'o [String],
     /// How long a process may take.
     pub patience: Duration,
-    /// Where it may write what is looked at.
-    pub folder: &'o Path,
     /// What was seen of the whole capture.
     pub seen: Option<Seen>,
 }
@@ -131,30 +129,35 @@ impl Oracle<'_> {
                 Ok(seen)
             }
             Still::ImageDiffers(driver) => {
-                let folder = self.folder.join("pictures");
-                let to = folder.display().to_string();
+                let folder = tempfile::tempdir()
+                    .map_err(|e| Failure::new(format_args!("no folder for pictures: {e}")))?;
+                let to = folder.path().display().to_string();
                 let shown = |driver: Option<&str>| {
                     let mut command = replay(&["screenshot", "--hash", "--frames", "1-", "-o", &to]);
                     if let Some(driver) = driver {
-                        command.env("VK_DRIVER_FILES", driver);
+                        // (loaders before 1.3.207 know the second alone)
+                        command.env("VK_DRIVER_FILES", driver).env("VK_ICD_FILENAMES", driver);
                     }
                     self.run(command)
                 };
                 let (here, there) = (shown(None)?, shown(Some(driver))?);
-                let _ = std::fs::remove_dir_all(folder);
-                Ok(Seen { err: there.out, ..here })
+                // (what has failed shows nothing)
+                let shows = |s: &Seen| !s.late && s.code == Some(0);
+                Ok(match shows(&here) && shows(&there) {
+                    true => Seen { err: there.out, ..here },
+                    false => Seen { out: String::new(), ..here },
+                })
             }
             _ => self.run(replay(&["replay"])),
         }
     }
 
     /// Whether the GPU is of use still, behind a fault that may have ended that: a capture that has it do nothing is replayed.
-    pub fn works(&self, idle: &Path) -> Result<bool, Failure> {
-        if !matches!(self.still, Still::Hang | Still::Lost) {
+    pub fn works(&self, behind: &Seen, idle: &Path) -> Result<bool, Failure> {
+        if !matches!(self.still, Still::Hang | Still::Lost) || !gone(behind) {
             return Ok(true);
         }
-        let seen = self.look(idle)?;
-        Ok(!seen.late && ![Exit::Gone, Exit::NoDevice].iter().any(|e| seen.code == Some(*e as i32)))
+        Ok(!gone(&self.look(idle)?))
     }
 
     /// Whether that is the fault.
@@ -169,7 +172,7 @@ impl Oracle<'_> {
             Still::Lost => seen.code == Some(Exit::Gone as i32) && lost(seen),
             Still::Slow(percent) => {
                 // (by the clock that the whole capture has, as what nothing is submitted of may take the CPU as long)
-                let clock = first.is_some_and(|f| f.longest[0].is_none()) as usize;
+                let clock = usize::from(first.unwrap_or(seen).longest[0].is_none());
                 let of = |s: &Seen| s.longest[clock].unwrap_or(0);
                 let least = first.map_or(0, |f| of(f).saturating_mul(u64::from(*percent)) / 100);
                 of(seen) >= least.max(1)
@@ -191,6 +194,8 @@ impl Oracle<'_> {
         let out = child.stdout.take().map(reader);
         let err = child.stderr.take().map(reader);
         let (code, late) = self.wait(&mut child, began)?;
+        // (what it has left behind would keep what it says open)
+        end(&mut child);
         let text =
             |r: Option<std::thread::JoinHandle<String>>| r.and_then(|r| r.join().ok()).unwrap_or_default();
         Ok(Seen { code, late, out: text(out), err: text(err), longest: [None; 2], took: began.elapsed() })
@@ -209,6 +214,11 @@ impl Oracle<'_> {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+}
+
+/// Whether the device may be.
+fn gone(seen: &Seen) -> bool {
+    seen.late || [Exit::Gone, Exit::NoDevice].iter().any(|e| seen.code == Some(*e as i32))
 }
 
 fn lost(seen: &Seen) -> bool {
@@ -280,13 +290,7 @@ mod tests {
             ..Seen::default()
         };
         let is = |still: &Still, first: Seen, now: Seen| {
-            let oracle = Oracle {
-                still,
-                flags: &[],
-                patience: Duration::ZERO,
-                folder: Path::new("."),
-                seen: Some(first),
-            };
+            let oracle = Oracle { still, flags: &[], patience: Duration::ZERO, seen: Some(first) };
             oracle.is(&now)
         };
         let crash = |err| seen(None, err, None);
@@ -297,6 +301,9 @@ mod tests {
         let slow = |gpu| is(&Still::Slow(80), seen(Some(0), "", Some(100)), seen(Some(0), "", gpu));
         assert_eq!([slow(Some(79)), slow(Some(80)), slow(None)], [false, true, false]);
         assert!(is(&Still::Slow(80), seen(Some(0), "", None), seen(Some(0), "", None)));
+        // (the whole capture, before which nothing was seen)
+        let slow = Oracle { still: &Still::Slow(80), flags: &[], patience: Duration::ZERO, seen: None };
+        assert!(slow.is(&seen(Some(0), "", None)) && slow.is(&seen(Some(0), "", Some(5))));
         assert!(is(&Still::Hang, Seen::default(), seen(Some(6), "did not finish", None)));
         assert!(!is(&Still::Hang, Seen::default(), seen(Some(6), "the device is lost", None)));
         assert!(is(&Still::Lost, Seen::default(), seen(Some(6), "the device is lost", None)));
