@@ -188,9 +188,10 @@ fn targets(of: &FrameWork, asked: &Asked<'_>) -> Result<Vec<Target>, Failure> {
 
 /// Whether what is left out runs elsewhere in the frame, too.
 fn repeats(of: &FrameWork, target: &Target) -> bool {
-    let pass = target.draw.map(|n| of.actions[n].pass);
-    let elsewhere = |(n, a): (usize, &trace::what_if::Action)| Some(a.pass) != pass || Some(n) <= target.draw;
-    of.actions.iter().enumerate().any(|(n, a)| elsewhere((n, a)) && target.left_out.contains(&a.block))
+    let Some(draw) = target.draw else { return false };
+    let elsewhere =
+        of.actions.iter().enumerate().filter(|(n, a)| a.pass != of.actions[draw].pass || *n <= draw);
+    elsewhere.into_iter().any(|(_, a)| target.left_out.contains(&a.block))
 }
 
 /// Where something was seen.

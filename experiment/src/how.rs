@@ -8,6 +8,9 @@ use crate::files::memory::Memory;
 use replay::options::Bridge;
 use std::time::Duration;
 
+/// Environment variables that name a driver's manifest: loaders before 1.3.207 know the second alone, later ones prefer the first.
+pub const DRIVER: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
+
 /// How to replay.
 #[derive(Clone, Debug)]
 pub struct How {

@@ -55,11 +55,12 @@ async fn run(server: &Served, tool: &Tool, given: &JsonObject) -> Result<CallToo
     let (out, err) = (process.stdout.take(), process.stderr.take());
     let (printed, said, ended) = tokio::join!(text(out, LONGEST), text(err, LONGEST_SAID), process.wait());
     let ended = ended.map_err(|e| format!("{}: {e}", server.program.display()))?;
-    let order = printed.clone();
-    let mut content: Vec<ContentBlock> =
-        (!printed.is_empty()).then(|| ContentBlock::text(printed)).into_iter().collect();
+    let mut content = vec![];
     if let Some(folder) = &folder {
-        pictures(folder.path(), &order, &mut content)?;
+        pictures(folder.path(), &printed, &mut content)?;
+    }
+    if !printed.is_empty() {
+        content.insert(0, ContentBlock::text(printed));
     }
     let code = ended.code();
     if code != Some(0) {

@@ -11,7 +11,7 @@
 use crate::changes::{edit, memory::barrier};
 use crate::hooks::readable::Readable;
 use crate::hooks::screenshot::follow::{SUBMITS, all_names};
-use crate::hooks::screenshot::read::{Read, Texels, readable, settle};
+use crate::hooks::screenshot::read::{Read, Texels, readable, settle, shown};
 use crate::hooks::screenshot::{Content, Shot, format};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
@@ -196,13 +196,10 @@ fn record(
     layout: vk::ImageLayout,
 ) -> Result<Read<Copied>> {
     let Some(image) = vk.image(view.image) else { return Ok(Err("its image does not exist".into())) };
-    if let Err(why) = readable(image, layout) {
-        return Ok(Err(why));
-    }
-    let aspects = image.aspects();
-    let aspect = if aspects.contains(Aspect::DEPTH) { Aspect::DEPTH } else { aspects };
-    let format = format::of_aspect(image.format, aspect);
-    let Some(texel) = format::texel_bytes(format) else { return Ok(Err(format::refusal(format))) };
+    let (aspect, format, texel) = match readable(image, layout).and_then(|()| shown(image)) {
+        Ok(of) => of,
+        Err(why) => return Ok(Err(why)),
+    };
     let Subresources { level, layer, .. } = view.range;
     let size = |n: u32| (n >> level.min(31)).max(1);
     let [width, height] = [size(image.extent.width), size(image.extent.height)];
@@ -216,7 +213,7 @@ fn record(
     let flat = image.kind != vk::ImageType::TYPE_3D;
     let (layer, slice) = if flat { (layer, 0) } else { (0, layer) };
     let range = vk::ImageSubresourceRange {
-        aspect_mask: aspects,
+        aspect_mask: image.aspects(),
         base_mip_level: level,
         level_count: 1,
         base_array_layer: layer,
@@ -328,9 +325,9 @@ impl Hook for AttachmentsHook {
             return Ok(());
         }
         let recorded = std::mem::take(&mut self.recorded);
-        let name = |world: &World, id: u64| world.name(id).to_owned();
+        let world = cx.objects.world();
         let names: Vec<String> =
-            recorded.values().flatten().map(|r| name(cx.objects.world(), r.image)).collect();
+            recorded.values().flatten().map(|r| world.name(r.image).to_owned()).collect();
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
         for queue in &self.queues {
             settle(vk, *queue, self.watchdog_ns)?;

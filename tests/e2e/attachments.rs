@@ -2,7 +2,7 @@
 
 use crate::device::device;
 use crate::ordering::without;
-use crate::support::{Scratch, reray, root, text};
+use crate::support::{Scratch, reray, sample, text};
 use serde_json::Value;
 use std::path::Path;
 
@@ -26,10 +26,6 @@ fn shown(capture: &Path, flags: &[&str], to: &Path) -> Vec<(String, String)> {
         Some((name.splitn(3, '_').nth(2).unwrap_or_default().to_owned(), hash.to_owned()))
     };
     lines.lines().map(|l| of(l).unwrap_or_else(|| panic!("{l}"))).collect()
-}
-
-fn sample(name: &str) -> std::path::PathBuf {
-    root().join("captures/samples").join(name)
 }
 
 #[test]

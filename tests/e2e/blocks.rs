@@ -3,17 +3,13 @@
 //! added up, and LLVM's tools read them.
 
 use crate::device::device;
-use crate::support::{Scratch, captures, root, run, skip, text};
+use crate::support::{Scratch, captures, run, sample, skip, text};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use trace::dir::Dir;
 use trace::tables::{BLOCK_COUNTS, BLOCKS, EDGE_COUNTS, ENTRIES, FRAMES};
 use trace::{Columns, Source, Table};
-
-fn sample(name: &str) -> PathBuf {
-    root().join("captures/samples").join(name)
-}
 
 fn said(arguments: &[&str]) -> String {
     let out = run(arguments);

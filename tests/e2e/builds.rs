@@ -4,13 +4,9 @@
 //! Expected images are those that the scenes themselves read back.
 
 use crate::device::device;
-use crate::support::{Scratch, root, run, text};
+use crate::support::{Scratch, run, sample, text};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-
-fn sample(name: &str) -> PathBuf {
-    root().join("captures/samples").join(name)
-}
+use std::path::Path;
 
 fn rgb(file: &Path) -> (u32, u32, Vec<u8>) {
     let file = std::fs::File::open(file).expect("the PNG is there");

@@ -4,7 +4,7 @@
 //! Pictures are read by the screenshot hook, which knows nothing of the loop and its hashes.
 
 use crate::device::device;
-use crate::support::{root, run, shared_capture as shared, text};
+use crate::support::{run, sample, shared_capture as shared, text};
 use gfxr_parse::container::{Capture, read_file};
 use profile::hooks::screenshot::{ScreenshotHook, What, Wish};
 use replay::error::{Error, Kind};
@@ -16,10 +16,6 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-
-fn sample(name: &str) -> PathBuf {
-    root().join("captures/samples").join(name)
-}
 
 /// A replay, and the pictures of one frame, one for each time that it ran.
 fn pictures(

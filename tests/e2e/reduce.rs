@@ -2,14 +2,10 @@
 
 use crate::device::device;
 use crate::ordering::without;
-use crate::support::{Scratch, reray, root, run, text};
+use crate::support::{Scratch, reray, run, sample, text};
 use gfxr_parse::container::Capture;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-
-fn sample(name: &str) -> PathBuf {
-    root().join("captures/samples").join(name)
-}
+use std::path::Path;
 
 /// What `reduce` says of it, as JSON.
 fn reduced(capture: &Path, still: &str, flags: &[&str], to: &Path) -> Value {

@@ -4,14 +4,10 @@
 //! Refuses to pass for want of a device when `RERAY_REQUIRE_DEVICE` is set (as in CI).
 
 use crate::device::device;
-use crate::support::{captures, reray, root, run, shared_capture as shared, text};
+use crate::support::{captures, reray, root, run, sample, shared_capture as shared, text};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
-
-fn sample(name: &str) -> PathBuf {
-    root().join("captures/samples").join(name)
-}
 
 /// What one replay says as JSON; fails unless it ended well.
 fn replay(file: &Path, flags: &[&str]) -> Value {

@@ -4,7 +4,7 @@
 //! Refuses to pass for want of a device, gfxrecon-replay or Xvfb when `RERAY_REQUIRE_DEVICE` is set (as in CI).
 
 use crate::device::device;
-use crate::support::{Scratch, root, run, shared_capture, skip, text};
+use crate::support::{Scratch, run, sample, shared_capture, skip, text};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -64,10 +64,6 @@ impl Picture {
         let (x, y) = (at as u32 % self.width, at as u32 / self.width);
         panic!("{what}: {n} pixels differ, the first at {x}, {y}: {a:?} and {b:?}");
     }
-}
-
-fn sample(name: &str) -> PathBuf {
-    root().join("captures/samples").join(name)
 }
 
 fn screenshot(file: &Path, to: &Path, flags: &[&str]) -> Output {

@@ -7,17 +7,13 @@
 
 use crate::device::device;
 use crate::portability::{File, replay, stype};
-use crate::support::{Scratch, root, run, text};
+use crate::support::{Scratch, run, sample, text};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const REHEARSED: [&str; 2] = ["--rehearse", "formats"];
 /// Captures of the scene, and the frames that both hold and that the scene's own pictures are of.
 const SAMPLES: [(&str, &[u32]); 2] = [("formats.gfxr", &[1, 3]), ("formats_frames_2_3.gfxr", &[3])];
-
-fn sample(name: &str) -> PathBuf {
-    root().join("captures/samples").join(name)
-}
 
 /// Width and the bytes of a picture's red (or only) channel, or of all of them.
 fn pixels(file: &Path, channels: usize) -> Vec<u8> {

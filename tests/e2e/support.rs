@@ -11,6 +11,11 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// One of the project's own captures.
+pub fn sample(name: &str) -> PathBuf {
+    root().join("captures/samples").join(name)
+}
+
 /// The folder of captures of others, if it is there.
 pub fn shared_captures() -> Option<PathBuf> {
     let folder = root().join("../shared/captures");

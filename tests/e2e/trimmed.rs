@@ -8,18 +8,14 @@
 //! Refuses to pass for want of a device when `RERAY_REQUIRE_DEVICE` is set (as in CI).
 
 use crate::device::device;
-use crate::support::{Scratch, root, run, text};
+use crate::support::{Scratch, run, sample, text};
 use gfxr_parse::container::{BlockKind, Capture};
 use gfxr_parse::meta::Meta;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const FRAMES: [u32; 3] = [10, 11, 12];
 const WIDTH: usize = 192;
-
-fn sample(name: &str) -> PathBuf {
-    root().join("captures/samples").join(name)
-}
 
 /// Red, green and blue of each pixel.
 fn pixels(file: &Path) -> Vec<[u8; 3]> {

@@ -21,8 +21,7 @@ pub fn over(settings: &Settings, run: &Run, numbers: u32, most: u32, took: Durat
     // (another number takes about as long as those before it)
     let next = took.mul_f64(f64::from(numbers + 1) / f64::from(numbers));
     // (experiments of which nothing could be said are not worth their time)
-    let least = if settings.experiments { FEWEST_TO_DECIDE as u32 } else { 0 };
-    (next > budget && numbers >= least.min(most)).then_some("budget")
+    (next > budget && numbers >= to_decide(settings, most)).then_some("budget")
 }
 
 /// How many processes decide an experiment; none where nothing is to be decided within a budget.

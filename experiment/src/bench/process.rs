@@ -6,7 +6,7 @@
 
 use super::worker::Found;
 use crate::failure::{Exit, Failure};
-use crate::how::How;
+use crate::how::{DRIVER, How};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -74,8 +74,7 @@ impl Process {
         command.envs(&spec.plan.env);
         let mut plan = spec.plan.name.clone();
         if let Some(driver) = &spec.plan.driver {
-            // (loaders before 1.3.207 know the second name alone; later ones prefer the first)
-            command.env("VK_DRIVER_FILES", driver).env("VK_ICD_FILENAMES", driver);
+            command.envs(DRIVER.map(|name| (name, driver)));
             plan.push_str(&format!(" (driver={driver})"));
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -87,12 +87,14 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     let capture = input::open(&settings.file, settings.run.reading)?;
     let graph =
         Graph::of(&capture).map_err(|e| Failure::new(format_args!("{}: {e}", settings.file.display())))?;
-    let beside = |ending: &str| {
-        let mut name = output.file_name().unwrap_or_default().to_owned();
-        name.push(ending);
-        output.with_file_name(name)
-    };
-    let (trial, notes, idle) = (beside(".trial.gfxr"), beside(".reducing.json"), beside(".idle.gfxr"));
+    let mut notes = output.as_os_str().to_owned();
+    notes.push(".reducing.json");
+    let notes = PathBuf::from(notes);
+    // (gone however the search ends)
+    let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = tempfile::Builder::new().prefix(".reducing-").tempdir_in(folder);
+    let folder = folder.map_err(|e| Failure::new(format_args!("{}: {e}", output.display())))?;
+    let [trial, idle] = ["trial.gfxr", "idle.gfxr"].map(|name| folder.path().join(name));
     let flags = settings.run.arguments(None);
     let mut oracle = Oracle { still: &settings.still, flags: &flags, patience: Duration::MAX, seen: None };
     progress::step("looking at the whole capture");
@@ -124,12 +126,13 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
         idle: &idle,
         known,
     };
-    write_file(&idle, &written(&capture, &graph.idle())?)?;
+    if settings.still.may_end_the_gpu() {
+        write_file(&idle, &written(&capture, &graph.idle())?)?;
+    }
     search.resume()?;
     let minimal = search.all()?;
     let bytes = written(&capture, &search.gone)?;
     write_file(output, &bytes)?;
-    let _ = [&trial, &idle].map(std::fs::remove_file);
     if minimal {
         let _ = std::fs::remove_file(&notes);
     }
@@ -184,21 +187,22 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// How many blocks are left.
+    fn left(&self) -> usize {
+        self.gone.iter().filter(|g| !**g).count()
+    }
+
     /// Goes through everything until nothing goes any more; whether that was reached.
     fn all(&mut self) -> Result<bool, Failure> {
         loop {
-            let before = self.gone.iter().filter(|g| **g).count();
+            let before = self.left();
             for level in &self.graph.levels {
-                progress::step(&format!(
-                    "{}: {} blocks are left",
-                    level.name,
-                    self.gone.iter().filter(|g| !**g).count()
-                ));
+                progress::step(&format!("{}: {} blocks are left", level.name, self.left()));
                 if !self.level(&level.groups)? {
                     return Ok(false);
                 }
             }
-            if self.gone.iter().filter(|g| **g).count() == before {
+            if self.left() == before {
                 return Ok(true);
             }
         }

@@ -3,6 +3,7 @@
 //! Guarantees: what is asked runs in a process of its own, and is ended when its time is over. Refuses words that name no fault.
 
 use crate::failure::{Exit, Failure};
+use crate::how::DRIVER;
 use serde_json::Value;
 use std::fmt::{self, Display, Formatter};
 use std::io::Read;
@@ -76,6 +77,13 @@ impl Display for Still {
     }
 }
 
+impl Still {
+    /// Whether a GPU that shows it may be of no use afterwards.
+    pub fn may_end_the_gpu(&self) -> bool {
+        matches!(self, Still::Hang | Still::Lost)
+    }
+}
+
 /// Who asks.
 pub struct Oracle<'o> {
     /// What is wrong.
@@ -135,8 +143,7 @@ impl Oracle<'_> {
                 let shown = |driver: Option<&str>| {
                     let mut command = replay(&["screenshot", "--hash", "--frames", "1-", "-o", &to]);
                     if let Some(driver) = driver {
-                        // (loaders before 1.3.207 know the second alone)
-                        command.env("VK_DRIVER_FILES", driver).env("VK_ICD_FILENAMES", driver);
+                        command.envs(DRIVER.map(|name| (name, driver)));
                     }
                     self.run(command)
                 };
@@ -154,7 +161,7 @@ impl Oracle<'_> {
 
     /// Whether the GPU is of use still, behind a fault that may have ended that: a capture that has it do nothing is replayed.
     pub fn works(&self, behind: &Seen, idle: &Path) -> Result<bool, Failure> {
-        if !matches!(self.still, Still::Hang | Still::Lost) || !gone(behind) {
+        if !self.still.may_end_the_gpu() || !gone(behind) {
             return Ok(true);
         }
         Ok(!gone(&self.look(idle)?))

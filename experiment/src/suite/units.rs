@@ -9,6 +9,7 @@
 
 use super::file::{Bench, Settings as Keys, Suite};
 use crate::bench::{self, Settings};
+use crate::how::DRIVER;
 use std::collections::BTreeMap;
 use std::path::Path;
 use trace::plan::Plan;
@@ -59,10 +60,7 @@ fn beside(command: &[String], plan: &Plan, frame: Option<u64>, s: &Keys) -> Besi
     add("frames", frame.map(|f| f.to_string()));
     add("gpu", plan.gpu.clone().or_else(|| s.gpu.as_ref().map(|g| g.0.clone())));
     words.extend(s.options.iter().flatten().cloned());
-    let driver = plan
-        .driver
-        .iter()
-        .flat_map(|d| ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].map(|n| (n.to_owned(), d.clone())));
+    let driver = plan.driver.iter().flat_map(|d| DRIVER.map(|n| (n.to_owned(), d.clone())));
     let env = plan.env.iter().map(|(n, v)| (n.clone(), v.clone())).chain(driver);
     Beside { plan: plan.name.clone(), words, env: env.collect() }
 }

@@ -9,8 +9,7 @@ use super::memory::{allocate, memory_type};
 use replay::ash::{self, vk};
 use replay::error::{Error, Result};
 use replay::exec::Executor;
-use replay::vulkan::wait_for_all;
-use replay::vulkan::{DeviceState, Structure};
+use replay::vulkan::{DeviceState, Structure, wait_for_all};
 use std::collections::HashMap;
 use vk::Handle;
 

@@ -3,16 +3,16 @@
 //! Guarantees: the index, `frame_N_attachments.json`, is written last, and has a row for each attachment: where it was seen, its file, or why there
 //! is none. Refuses more than one frame.
 
+use super::write::write;
 use crate::cli::ScreenshotArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::output;
 use experiment::attachments::{After, Asked, Place, attachments};
 use experiment::frames;
 use experiment::replaying::options;
-use experiment::shots::{encode, hash};
+use experiment::shots::hash;
 use gfxr_parse::container::Capture;
 use profile::attachments::AttachmentShot;
-use profile::hooks::screenshot::Shot;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -32,9 +32,11 @@ pub fn run(args: &ScreenshotArgs, after: &After, capture: &Capture) -> Result<Ex
         let mut row = serde_json::to_value(&place).map_err(Failure::new)?;
         match seen.shot {
             Ok(shot) => {
-                let (file, hash) = write(args, &place, &shot)?;
-                row["file"] = file.into();
-                row["blake3"] = hash.into();
+                let of = place.draw.map_or(format!("pass_{}", place.pass), |draw| format!("draw_{draw}"));
+                let file = format!("frame_{frame}_{of}_{}.png", place.attachment);
+                let hash = hash(&shot, args.alpha).to_string();
+                write(args, &file, &shot, args.hash.then_some(&hash))?;
+                (row["file"], row["blake3"]) = (file.into(), hash.into());
                 (row["width"], row["height"]) = (shot.width.into(), shot.height.into());
             }
             Err(why) => {
@@ -58,17 +60,4 @@ pub fn run(args: &ScreenshotArgs, after: &After, capture: &Capture) -> Result<Ex
         .map_err(Failure::new)?;
     output::write_file(&args.output.join(format!("frame_{frame}_attachments.json")), &index)?;
     Ok(exit)
-}
-
-/// Writes a picture, and says so: its file's name, and its hash.
-fn write(args: &ScreenshotArgs, at: &Place, shot: &Shot) -> Result<(String, String), Failure> {
-    let of = at.draw.map_or(format!("pass_{}", at.pass), |draw| format!("draw_{draw}"));
-    let file = format!("frame_{}_{of}_{}.png", at.frame, at.attachment);
-    let path = args.output.join(&file);
-    let png = encode(shot, args.alpha).map_err(|e| Failure::new(format_args!("{}: {e}", path.display())))?;
-    output::write_file(&path, &png)?;
-    let hash = hash(shot, args.alpha).to_string();
-    let before = if args.hash { format!("{hash}  ") } else { String::new() };
-    output::print(format!("{before}{}\n", path.display()).as_bytes())?;
-    Ok((file, hash))
 }

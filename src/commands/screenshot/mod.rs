@@ -5,6 +5,7 @@
 //! has: before replaying where presents say how many there are, else after.
 
 mod after;
+mod write;
 
 use crate::cli::ScreenshotArgs;
 use crate::exit::{Exit, Failure, complain};
@@ -12,7 +13,7 @@ use crate::select::Ranges;
 use crate::{input, output, progress};
 use experiment::frames::{self, missing, no_such_frame};
 use experiment::replaying::{breadcrumbs, changes, failure, options, validation};
-use experiment::shots::{encode, hash};
+use experiment::shots::hash;
 use gfxr_parse::container::Capture;
 use gfxr_parse::schema::command_named;
 use profile::hooks::screenshot::{ScreenshotHook, Seen, Shot, What, Wish};
@@ -20,6 +21,7 @@ use replay::error::{Error, Kind};
 use replay::options::Options;
 use replay::session::{On, Progress, Summary, replay};
 use std::sync::mpsc;
+use write::write;
 
 /// Shots that may wait to be written.
 const AHEAD: usize = 4;
@@ -44,7 +46,7 @@ pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
 
     let (to_writer, shots) = mpsc::sync_channel::<Shot>(AHEAD);
     let (replayed, seen, written) = std::thread::scope(|scope| {
-        let writer = scope.spawn(move || shots.iter().try_for_each(|s| write(args, s)));
+        let writer = scope.spawn(move || shots.iter().try_for_each(|s| frame(args, &s)));
         // The writer is gone only if it failed, and then says why itself.
         let take = move |s| {
             to_writer.send(s).map_err(|_| Error::new(Kind::Internal, "a screenshot cannot be written"))
@@ -101,15 +103,11 @@ pub fn watched(capture: &Capture) -> What {
     if presents { What::Presented } else { What::CopiedOut }
 }
 
-/// Encodes, writes, says so.
-fn write(args: &ScreenshotArgs, shot: Shot) -> Result<(), Failure> {
-    let (folder, alpha) = (&args.output, args.alpha);
+/// Writes what a frame showed.
+fn frame(args: &ScreenshotArgs, shot: &Shot) -> Result<(), Failure> {
     let swapchain = shot.swapchain.map_or(String::new(), |id| format!("_swapchain_{id}"));
-    let path = folder.join(format!("frame_{}{swapchain}.png", shot.frame));
-    let png = encode(&shot, alpha).map_err(|e| Failure::new(format_args!("{}: {e}", path.display())))?;
-    output::write_file(&path, &png)?;
-    let hash = if args.hash { format!("{}  ", hash(&shot, alpha)) } else { String::new() };
-    output::print(format!("{hash}{}\n", path.display()).as_bytes())
+    let file = format!("frame_{}{swapchain}.png", shot.frame);
+    write(args, &file, shot, args.hash.then(|| hash(shot, args.alpha)))
 }
 
 /// Says what went wrong, and what that makes of the exit code.

@@ -55,11 +55,9 @@ pub fn image(vk: &mut Vulkan, id: u64, layout: Layout) -> Result<Read<Texels>> {
     if let Err(why) = readable(&state, layout) {
         return Ok(Err(format!("VkImage {id} {why}")));
     }
-    let aspects = state.aspects();
-    let aspect = if aspects.contains(Aspect::DEPTH) { Aspect::DEPTH } else { aspects };
-    let format = format::of_aspect(state.format, aspect);
-    let Some(texel) = format::texel_bytes(format) else {
-        return Ok(Err(format!("VkImage {id}: {}", format::refusal(format))));
+    let (aspect, format, texel) = match shown(&state) {
+        Ok(of) => of,
+        Err(why) => return Ok(Err(format!("VkImage {id}: {why}"))),
     };
     let (width, height) = (state.extent.width, state.extent.height);
     let region = vk::BufferImageCopy {
@@ -78,6 +76,15 @@ pub fn image(vk: &mut Vulkan, id: u64, layout: Layout) -> Result<Read<Texels>> {
     Ok(Ok(Texels { width, height, format, row_bytes, bytes }))
 }
 
+/// The aspect of an image that is shown, its format, and how many bytes a texel of it has.
+pub fn shown(image: &ImageState) -> Read<(Aspect, vk::Format, usize)> {
+    let aspects = image.aspects();
+    let aspect = if aspects.contains(Aspect::DEPTH) { Aspect::DEPTH } else { aspects };
+    let format = format::of_aspect(image.format, aspect);
+    format::texel_bytes(format).map(|texel| (aspect, format, texel)).ok_or_else(|| format::refusal(format))
+}
+
+/// Whether it can be read in this layout.
 pub fn readable(image: &ImageState, layout: Layout) -> Read<()> {
     if image.samples != vk::SampleCountFlags::TYPE_1 {
         let n = image.samples.as_raw();
