@@ -18,6 +18,7 @@ mod report;
 mod run;
 mod study;
 mod suite;
+mod trim;
 mod upstream;
 mod verdict;
 mod what_if;
@@ -38,6 +39,7 @@ pub use report::ReportArgs;
 pub use run::RunArgs;
 pub use study::StudyCommand;
 pub use suite::{SuiteCommand, SuiteCompareArgs, SuiteListArgs, SuiteMergeArgs, SuiteRunArgs};
+pub use trim::TrimArgs;
 pub use upstream::{ShotFormat, UpstreamArgs};
 pub use verdict::{Clock, CompareArgs, CompareFormat, WorkerArgs};
 pub use what_if::WhatIfArgs;
@@ -199,6 +201,8 @@ pub enum Command {
     MergeProfiles(MergeProfilesArgs),
     /// Find the smallest part of a capture that still shows a fault
     Reduce(ReduceArgs),
+    /// Make a capture of its own of some frames
+    Trim(TrimArgs),
     /// Say what commands bind and read; time other descriptor sets
     Bindings(BindingsArgs),
     /// Make a database of a capture, for questions in SQL

@@ -33,6 +33,7 @@ pub mod split;
 pub mod study;
 pub mod suite;
 pub mod times;
+pub mod trim;
 pub mod values;
 pub mod verify;
 pub mod what_if;

@@ -1,6 +1,50 @@
-//! A shot as PNG, and its hash.
+//! What frames show: what there is to see, shots as PNG, and their hashes.
 
-use profile::hooks::screenshot::Shot;
+use crate::failure::Failure;
+use crate::progress;
+use crate::replaying::{Bar, failure};
+use gfxr_parse::container::Capture;
+use gfxr_parse::schema::command_named;
+use profile::hooks::screenshot::{ScreenshotHook, Shot, What, Wish};
+use replay::options::Options;
+use replay::session::{On, replay};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What there is to see without a name: what is presented, or where nothing is, what is copied out.
+pub fn watched(capture: &Capture) -> What {
+    let present = command_named("vkQueuePresentKHR").map(|c| c.id);
+    let presents = capture.blocks().any(|b| present.is_some() && b.call_id() == present);
+    if presents { What::Presented } else { What::CopiedOut }
+}
+
+/// A frame, the swapchain if the frame presented more than one, and what it showed.
+pub type Shown = (u64, Option<u64>, blake3::Hash);
+
+/// Replays up to the last of these frames; what each showed, in their order. Frames that show nothing are not among them.
+pub fn shown(capture: &Capture, options: &Options, frames: (u64, u64)) -> Result<Vec<Shown>, Failure> {
+    let found = Rc::new(RefCell::new(vec![]));
+    let to = found.clone();
+    let take = move |s: Shot| {
+        to.borrow_mut().push((s.frame, s.swapchain, hash(&s, true)));
+        Ok(())
+    };
+    let wish = Wish {
+        what: watched(capture),
+        frames: Some(vec![frames]),
+        shape: None,
+        watchdog_ns: options.watchdog_ns(),
+    };
+    let (hook, _) = ScreenshotHook::new(wish, Box::new(take));
+    let options = Options { frames: Some(frames), ..options.clone() };
+    let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
+    let mut told = Bar { bar: &bar, map: None, released: 0 };
+    let done = replay(capture, &options, On::Vulkan, vec![Box::new(hook)], 0, &mut told);
+    bar.finish_and_clear();
+    done.map_err(failure)?;
+    let found = std::mem::take(&mut *found.borrow_mut());
+    Ok(found)
+}
 
 /// What two runs have in common if they show the same.
 pub fn hash(shot: &Shot, alpha: bool) -> blake3::Hash {

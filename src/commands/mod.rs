@@ -31,6 +31,7 @@ mod screenshot;
 mod sql;
 mod study;
 mod suite;
+mod trim;
 mod upstream;
 mod verify;
 mod what_if;
@@ -74,6 +75,7 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Profile(args) => profile::run(&args),
         Command::MergeProfiles(args) => merge_profiles::run(&args),
         Command::Reduce(args) => reduce::run(&args),
+        Command::Trim(args) => trim::run(&args),
         Command::Rays(RaysCommand::Reorder(args)) | Command::Reorder(args) => reorder::run(&args),
         Command::Rays(RaysCommand::Dump(args)) => rays::run(&args),
         Command::Rays(RaysCommand::Repack(args)) | Command::Repack(args) => repack::run(&args),

@@ -4,7 +4,6 @@
 //! measurement file has the names that theirs has, and is written only if a frame of the range ran. Refuses frames that
 //! the capture has not.
 
-use super::screenshot::watched;
 use crate::cli::{ShotFormat, UpstreamArgs};
 use crate::exit::{Exit, Failure, complain, note};
 use crate::output;
@@ -55,7 +54,7 @@ impl<'a> Upstream<'a> {
             (None, false) => None,
         };
         let wish = wanted.map(|frames| Wish {
-            what: watched(capture),
+            what: experiment::shots::watched(capture),
             frames: Some(frames),
             shape: None,
             watchdog_ns: options.watchdog_ns(),

@@ -9,6 +9,7 @@ pub mod breadcrumbs;
 pub mod busy;
 pub mod call_costs;
 pub mod command_times;
+pub mod contents;
 mod debug_names;
 pub mod executables;
 pub mod first_run;

@@ -19,5 +19,6 @@ mod state;
 mod summary;
 
 pub use crate::options::Loop;
+pub use contents::{Held, Tracker, Tracking, export, layout};
 pub use iterate::Looping;
 pub use summary::{Compared, Iteration, Looped};

@@ -13,9 +13,8 @@ use crate::select::Ranges;
 use crate::{input, output, progress};
 use experiment::frames::{self, missing, no_such_frame};
 use experiment::replaying::{breadcrumbs, changes, failure, options, validation};
-use experiment::shots::hash;
+use experiment::shots::{hash, watched};
 use gfxr_parse::container::Capture;
-use gfxr_parse::schema::command_named;
 use profile::hooks::screenshot::{ScreenshotHook, Seen, Shot, What, Wish};
 use replay::error::{Error, Kind};
 use replay::options::Options;
@@ -94,13 +93,6 @@ fn plan(
         (f, _) => f.clone(),
     };
     Ok((what, frames))
-}
-
-/// What there is to see without a name: what is presented, or where nothing is, what is copied out.
-pub fn watched(capture: &Capture) -> What {
-    let present = command_named("vkQueuePresentKHR").map(|c| c.id);
-    let presents = capture.blocks().any(|b| present.is_some() && b.call_id() == present);
-    if presents { What::Presented } else { What::CopiedOut }
 }
 
 /// Writes what a frame showed.

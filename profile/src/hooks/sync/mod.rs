@@ -71,7 +71,7 @@ impl Synchronisation {
     }
 
     /// A call, before it is followed.
-    pub(super) fn call(&mut self, world: &World, call: &Call) {
+    pub fn call(&mut self, world: &World, call: &Call) {
         let name = call.command.canonical;
         if HOST.binary_search(&name).is_ok() {
             self.rows.host(call.block);

@@ -22,6 +22,7 @@
 mod backup;
 mod copies;
 mod events;
+mod export;
 mod hash;
 mod layouts;
 mod learn;
@@ -34,5 +35,6 @@ mod take;
 mod tests;
 mod tracker;
 
+pub use export::{Held, export, layout};
 pub use snapshot::Snapshot;
 pub use tracker::{Tracker, Tracking};

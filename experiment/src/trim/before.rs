@@ -1,0 +1,440 @@
+//! What the blocks before a range of frames make, and which of them are needed for what the range uses.
+//!
+//! A call either makes objects, or makes one what it is (binds memory, writes a descriptor set, names it), or ends some, or records a
+//! command, or has the device work or waits for it. The last kind is not kept: what it leaves is contents, structures, queries
+//! ([`super::residue`]) and the state of what synchronises ([`super::sync`]). Guarantees: what is kept names only what is made by what is kept. Refuses nothing: a command that is
+//! not known to make anything counts as one that makes its first object what it is.
+
+use super::residue::{Residue, Run};
+use gfxr_parse::ahead::Call;
+use gfxr_parse::image::Image;
+use gfxr_parse::meta::Meta;
+use gfxr_parse::schema::{HandleId, handle_named};
+use gfxr_parse::view::View;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+use world::World;
+
+/// Beginnings of the names of calls that have the device work, wait for it, or move contents.
+const WORKS: [&str; 20] = [
+    "vkQueue",
+    "vkWaitFor",
+    "vkWaitSemaphores",
+    "vkSignalSemaphore",
+    "vkAcquireNextImage",
+    "vkReleaseSwapchainImages",
+    "vkDeviceWaitIdle",
+    "vkGetFenceStatus",
+    "vkResetFences",
+    "vkGetQueryPoolResults",
+    "vkGetEventStatus",
+    "vkGetSemaphoreCounterValue",
+    "vkSetEvent",
+    "vkResetEvent",
+    "vkFlushMappedMemoryRanges",
+    "vkInvalidateMappedMemoryRanges",
+    "vkCopyMemoryToImage",
+    "vkCopyImageTo",
+    "vkTransitionImageLayout",
+    "vkTrimCommandPool",
+];
+
+/// A number of an object, in the order in which they were made.
+pub type Number = u32;
+
+/// What was made.
+#[derive(Debug, Default)]
+struct Object {
+    maker: u32,
+    /// Calls that make it what it is.
+    settled: Vec<u32>,
+    /// Of a command buffer: its last recording.
+    recording: Option<Rc<Recorded>>,
+    /// Of a command buffer or set: the pool.
+    pool: Option<Number>,
+}
+
+/// A recording of a command buffer.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// Blocks, from the one that begins it to the one that ends it.
+    pub blocks: Vec<u32>,
+}
+
+/// A call that ends objects.
+#[derive(Debug)]
+struct End {
+    block: u32,
+    gone: Vec<Number>,
+    /// A pool gives back what it held: the call is kept if any of these is.
+    any: bool,
+}
+
+/// See the module's header.
+#[derive(Debug, Default)]
+pub struct Before {
+    objects: Vec<Object>,
+    /// By id: the object that has it now.
+    made: HashMap<u64, Number>,
+    /// By block: the objects that its call names.
+    uses: Vec<Box<[Number]>>,
+    ends: Vec<End>,
+    /// Resets of command pools and buffers, with the command buffers that they reset.
+    resets: Vec<(u32, Vec<Number>)>,
+    /// Blocks that say something of the file, or of an object by a metadata block.
+    said: Vec<(u32, Option<u64>)>,
+    /// What a call that is made again makes needless: by what it sets.
+    last: HashMap<(Number, u64, u64, u64), u32>,
+    /// How many things each call sets that no later one did.
+    current: HashMap<u32, usize>,
+    /// Answers that came before.
+    asked: HashSet<(Number, blake3::Hash)>,
+    /// By memory: the call that mapped it.
+    mapped: HashMap<Number, u32>,
+    /// Ids of objects whose address was asked for.
+    addressed: BTreeSet<u64>,
+    /// What of the device's work is done again.
+    pub residue: Residue,
+}
+
+/// What the range needs.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// By block.
+    pub blocks: Vec<bool>,
+    /// Work that is done again, by the block that submitted it.
+    pub runs: BTreeMap<u32, Vec<Rc<Run>>>,
+}
+
+impl Before {
+    /// How many blocks there were.
+    pub fn blocks(&self) -> usize {
+        self.uses.len()
+    }
+
+    /// The object that an id names now.
+    pub fn number(&self, id: u64) -> Option<Number> {
+        self.made.get(&id).copied()
+    }
+
+    /// What a call names, its addresses included.
+    pub fn named(&self, world: &World, image: &Image) -> Vec<Number> {
+        let mut all: Vec<Number> =
+            image.handles.iter().filter(|h| !h.out).filter_map(|h| self.number(image.u64(h.at))).collect();
+        all.extend(image.addresses.iter().filter_map(|at| self.at_address(world, image.u64(*at))));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The buffer or structure at an address.
+    fn at_address(&self, world: &World, address: u64) -> Option<Number> {
+        let structure = || world.structures.iter().find(|s| s.1.address == address).map(|s| *s.0);
+        let id = world.at_address(address).map(|b| b.0).or_else(structure)?;
+        self.number(id)
+    }
+
+    /// A block that is no call of the Vulkan API that succeeded.
+    pub fn other(&mut self, meta: Option<&Meta<'_>>, keeps: bool) {
+        let at = self.uses.len() as u32;
+        self.uses.push(Box::default());
+        let of = match meta {
+            Some(
+                Meta::FillMemory(_)
+                | Meta::InitBuffer(_)
+                | Meta::InitImage(_)
+                | Meta::InitTensor(_)
+                | Meta::BeginResourceInit(_)
+                | Meta::EndResourceInit(_)
+                | Meta::SwapchainImages(_),
+            ) => return,
+            Some(Meta::OpaqueAddress(m)) => Some(m.object),
+            Some(Meta::OpaqueDescriptor(m)) => Some(m.object),
+            Some(Meta::ShaderGroups(m)) => Some(m.pipeline),
+            Some(Meta::WriteAcceleration(m)) => Some(m.acceleration_structure),
+            _ => None,
+        };
+        match of {
+            Some(id) => match self.number(id) {
+                Some(object) => self.settles(object, at),
+                // (what says how an object is made comes before the object)
+                None => self.said.push((at, Some(id))),
+            },
+            None if keeps => self.said.push((at, None)),
+            None => {}
+        }
+    }
+
+    /// A call that succeeded.
+    pub fn call(&mut self, world: &World, call: &Call) {
+        let at = self.uses.len() as u32;
+        let name = call.command.canonical;
+        let image = &call.image;
+        self.uses.push(Box::default());
+        if name.starts_with("vkCmd") || ["vkBeginCommandBuffer", "vkEndCommandBuffer"].contains(&name) {
+            return self.records(world, call, at);
+        }
+        if WORKS.iter().any(|w| name.starts_with(w)) {
+            return;
+        }
+        let named = self.named(world, image);
+        let mut makes = false;
+        for h in image.handles.iter().filter(|h| h.out) {
+            let id = image.u64(h.at);
+            if id != 0 && !self.made.contains_key(&id) {
+                makes = true;
+                let pool = self.pool_of(name, call);
+                self.made.insert(id, self.objects.len() as u32);
+                self.objects.push(Object { maker: at, pool, ..Object::default() });
+            }
+        }
+        if makes {
+            self.uses[at as usize] = named.into();
+            return;
+        }
+        if name.starts_with("vkDestroy") || name.starts_with("vkFree") {
+            return self.end(call, at);
+        }
+        if name.contains("DeviceAddress") {
+            self.addressed.extend(image.handles.iter().map(|h| image.u64(h.at)));
+        }
+        match name {
+            "vkResetDescriptorPool" => return self.empties(world::destroyed(call), at),
+            "vkResetCommandPool" | "vkResetCommandBuffer" => return self.reset(call, at),
+            _ => {}
+        }
+        let of: Vec<Number> = targets(call).into_iter().filter_map(|id| self.number(id)).collect();
+        for target in of {
+            if self.is_new(call, target, at) {
+                self.settles(target, at);
+            }
+        }
+        self.uses[at as usize] = named.into();
+    }
+
+    fn pool_of(&self, name: &str, call: &Call) -> Option<Number> {
+        let info = View::call(&call.image).one("pAllocateInfo")?;
+        let member = match name {
+            "vkAllocateCommandBuffers" => "commandPool",
+            "vkAllocateDescriptorSets" => "descriptorPool",
+            _ => return None,
+        };
+        self.number(info.u64(member)?)
+    }
+
+    fn settles(&mut self, object: Number, at: u32) {
+        let settled = &mut self.objects[object as usize].settled;
+        if settled.last() != Some(&at) {
+            settled.push(at);
+        }
+    }
+
+    /// Whether a call says anything that was not said; what it makes needless is forgotten.
+    fn is_new(&mut self, call: &Call, target: Number, at: u32) -> bool {
+        let v = View::call(&call.image);
+        match call.command.canonical {
+            "vkUpdateDescriptorSets" => {
+                let writes = v.structs("pDescriptorWrites").map(|w| (w, "descriptorCount"));
+                let copies = v.structs("pDescriptorCopies").map(|c| (c, "descriptorCount"));
+                let all: Vec<_> = writes.chain(copies).collect();
+                for (w, count) in all {
+                    let n = |name: &str| w.u64(name).unwrap_or(0);
+                    if self.number(n("dstSet")) == Some(target) {
+                        let place = n("dstBinding") << 32 | n("dstArrayElement");
+                        self.replaces((target, place, n(count), 0), at);
+                    }
+                }
+            }
+            "vkUpdateDescriptorSetWithTemplate" => {
+                self.replaces((target, u64::MAX, v.u64("descriptorUpdateTemplate").unwrap_or(0), 0), at);
+            }
+            "vkMapMemory" | "vkMapMemory2" => _ = self.mapped.insert(target, at),
+            "vkUnmapMemory" | "vkUnmapMemory2" => {
+                if let Some(before) = self.mapped.remove(&target) {
+                    self.forget(target, before);
+                }
+                return false;
+            }
+            name if name.starts_with("vkGet") && !name.starts_with("vkGetDescriptor") => {
+                return self.asked.insert((target, blake3::hash(call.image.bytes())));
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn replaces(&mut self, key: (Number, u64, u64, u64), at: u32) {
+        *self.current.entry(at).or_default() += 1;
+        let Some(before) = self.last.insert(key, at).filter(|b| *b != at) else { return };
+        let left = self.current.entry(before).or_default();
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            self.current.remove(&before);
+            self.forget(key.0, before);
+        }
+    }
+
+    /// A call makes an object nothing any more.
+    fn forget(&mut self, object: Number, block: u32) {
+        self.objects[object as usize].settled.retain(|b| *b != block);
+    }
+
+    fn end(&mut self, call: &Call, at: u32) {
+        let v = View::call(&call.image);
+        let ids = match call.command.canonical {
+            "vkFreeCommandBuffers" => v.u64s("pCommandBuffers"),
+            "vkFreeDescriptorSets" => v.u64s("pDescriptorSets"),
+            "vkDestroyInstance" | "vkDestroyDevice" => vec![call.image.u64(0)],
+            _ => vec![world::destroyed(call)],
+        };
+        let gone: Vec<Number> = ids.iter().filter_map(|id| self.made.remove(id)).collect();
+        ids.iter().for_each(|id| _ = self.addressed.remove(id));
+        self.ends.push(End { block: at, gone, any: false });
+    }
+
+    /// A descriptor pool takes its sets back.
+    fn empties(&mut self, pool: u64, at: u32) {
+        let Some(pool) = self.number(pool) else { return };
+        let of = |n: &Number| self.objects[*n as usize].pool == Some(pool);
+        let gone: Vec<(u64, Number)> = self.made.iter().filter(|m| of(m.1)).map(|m| (*m.0, *m.1)).collect();
+        gone.iter().for_each(|g| _ = self.made.remove(&g.0));
+        self.ends.push(End { block: at, gone: gone.into_iter().map(|g| g.1).collect(), any: true });
+    }
+
+    /// A command pool or buffer is reset.
+    fn reset(&mut self, call: &Call, at: u32) {
+        let id = if call.command.canonical == "vkResetCommandPool" {
+            world::destroyed(call)
+        } else {
+            call.image.u64(0)
+        };
+        let Some(of) = self.number(id) else { return };
+        let mut all = vec![];
+        for n in self.made.values().copied() {
+            let object = &mut self.objects[n as usize];
+            if (n == of || object.pool == Some(of)) && object.recording.take().is_some() {
+                all.push(n);
+            }
+        }
+        if !all.is_empty() {
+            self.resets.push((at, all));
+        }
+    }
+
+    fn records(&mut self, world: &World, call: &Call, at: u32) {
+        let Some(buffer) = self.number(call.image.u64(0)) else { return };
+        self.uses[at as usize] = self.named(world, &call.image).into();
+        let begins = call.command.canonical == "vkBeginCommandBuffer";
+        let recording = &mut self.objects[buffer as usize].recording;
+        if begins {
+            // (what is of the device's work keeps what it needs)
+            let old = recording.replace(Rc::new(Recorded::default()));
+            for block in old.iter().flat_map(|r| &r.blocks) {
+                self.uses[*block as usize] = Box::default();
+            }
+        }
+        if let Some(r) = recording {
+            Rc::make_mut(r).blocks.push(at);
+        }
+    }
+
+    /// The last recording of a command buffer.
+    pub fn recording(&self, buffer: Number) -> Option<Rc<Recorded>> {
+        self.objects[buffer as usize].recording.clone()
+    }
+
+    /// What a block names.
+    pub fn uses(&self, block: u32) -> &[Number] {
+        &self.uses[block as usize]
+    }
+
+    /// Objects that live and whose address was asked for.
+    pub fn with_addresses(&self) -> impl Iterator<Item = Number> + '_ {
+        self.addressed.iter().filter_map(|id| self.number(*id))
+    }
+
+    /// What is needed for these objects. `anew`: command buffers of which the range records what it runs.
+    pub fn needed(&self, roots: impl IntoIterator<Item = Number>, anew: &HashSet<Number>) -> Kept {
+        let mut kept = Kept { blocks: vec![false; self.uses.len()], runs: BTreeMap::new() };
+        let mut known = vec![false; self.objects.len()];
+        let mut next: Vec<Number> = roots.into_iter().collect();
+        while let Some(n) = next.pop() {
+            if std::mem::replace(&mut known[n as usize], true) {
+                continue;
+            }
+            let object = &self.objects[n as usize];
+            let recorded = object.recording.iter().filter(|_| !anew.contains(&n)).flat_map(|r| &r.blocks);
+            for block in std::iter::once(&object.maker).chain(&object.settled).chain(recorded) {
+                if !std::mem::replace(&mut kept.blocks[*block as usize], true) {
+                    next.extend(self.uses(*block));
+                }
+            }
+            for run in self.residue.of(n) {
+                next.extend(&run.uses);
+                let blocks = [run.begin, run.command, run.end];
+                blocks.iter().for_each(|b| kept.blocks[*b as usize] = true);
+                let of = kept.runs.entry(run.submit).or_default();
+                if !of.iter().any(|r| Rc::ptr_eq(r, run)) {
+                    of.push(run.clone());
+                }
+            }
+        }
+        kept.runs.values_mut().for_each(|runs| runs.sort_by_key(|r| r.order));
+        let there = |n: &Number| kept.blocks[self.objects[*n as usize].maker as usize];
+        let mut also = vec![];
+        for e in &self.ends {
+            let keep = if e.any { e.gone.iter().any(there) } else { e.gone.iter().all(there) };
+            also.extend((keep && !e.gone.is_empty()).then_some(e.block));
+        }
+        // (only what has been recorded before has to be reset)
+        let recorded: HashMap<Number, u32> =
+            kept.runs.values().flatten().map(|r| (r.buffer, r.begin)).collect();
+        for (block, buffers) in &self.resets {
+            let before = |n: &Number| recorded.get(n).is_some_and(|begin| begin < block);
+            also.extend(buffers.iter().any(before).then_some(*block));
+        }
+        for (block, id) in &self.said {
+            let of = id.and_then(|id| self.number(id));
+            also.extend(of.is_none_or(|n| there(&n)).then_some(*block));
+        }
+        also.into_iter().for_each(|b| kept.blocks[b as usize] = true);
+        kept
+    }
+
+    /// Whether an object is there once what is kept has run.
+    pub fn is_there(&self, kept: &Kept, id: u64) -> bool {
+        self.number(id).is_some_and(|n| kept.blocks[self.objects[n as usize].maker as usize])
+    }
+}
+
+/// The objects that a call makes what they are, by id.
+fn targets(call: &Call) -> Vec<u64> {
+    let v = View::call(&call.image);
+    let each = |list: &str, member: &str| v.structs(list).filter_map(|s| s.u64(member)).collect();
+    match call.command.canonical {
+        "vkBindBufferMemory" | "vkBindImageMemory" => vec![world::destroyed(call)],
+        "vkBindBufferMemory2" => each("pBindInfos", "buffer"),
+        "vkBindImageMemory2" => each("pBindInfos", "image"),
+        "vkBindAccelerationStructureMemoryNV" => each("pBindInfos", "accelerationStructure"),
+        "vkBindTensorMemoryARM" => each("pBindInfos", "tensor"),
+        "vkBindDataGraphPipelineSessionMemoryARM" => each("pBindInfos", "session"),
+        "vkUpdateDescriptorSets" => {
+            let mut all: Vec<u64> = each("pDescriptorWrites", "dstSet");
+            all.extend(v.structs("pDescriptorCopies").filter_map(|s| s.u64("dstSet")));
+            all.dedup();
+            all
+        }
+        _ => {
+            let named = v.one("pNameInfo").or_else(|| v.one("pTagInfo"));
+            if let Some(id) = named.and_then(|i| i.u64("objectHandle").or_else(|| i.u64("object"))) {
+                return vec![id];
+            }
+            // The first that is no parent of others, else the last parent.
+            let parents: Vec<HandleId> =
+                ["VkInstance", "VkPhysicalDevice", "VkDevice", "VkQueue"].iter().filter_map(|n| handle_named(n)).collect();
+            let given = || call.image.handles.iter().filter(|h| !h.out);
+            let own = given().find(|h| !parents.contains(&h.ty)).or_else(|| given().last());
+            own.map(|h| call.image.u64(h.at)).into_iter().collect()
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What frames read of what was there before them: of buffers whether, of images which have a part that is read, or written only in part, before it
+//! is discarded or written as a whole.
+//!
+//! Told of accesses and barriers by what follows synchronisation ([`Synchronisation`]). Guarantees: where it is not known whether
+//! something is read, it is. What a pass clears or need not load counts as written as a whole if the pass covers all of its views.
+
+use profile::hooks::sync::Synchronisation;
+use profile::hooks::sync::bits::{
+    CLEAR, COLOR_ATTACHMENT_WRITE, DEPTH_STENCIL_ATTACHMENT_WRITE, TRANSFER_WRITE,
+};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use trace::tables::{SYNC_ACCESSES, SYNC_BARRIERS};
+use trace::{Table, Value};
+use world::commands::Command;
+use world::{At, Invocation, Observer, Submission, World};
+
+/// Stands for every buffer that has an address, in rows.
+const ADDRESSED: u64 = u64::MAX;
+/// More parts than this are not counted one by one.
+const MOST_PARTS: u64 = 1 << 14;
+
+/// A part of an image: bit of its aspect, level, layer.
+type Part = (u32, u32, u32);
+
+/// What is known so far.
+#[derive(Debug, Default)]
+pub struct FirstUses {
+    /// Buffers that are read.
+    pub buffers: HashSet<u64>,
+    /// Images of which a part is read.
+    pub images: HashSet<u64>,
+    /// Whatever has an address may be read.
+    pub addressed: bool,
+    /// Anything may be.
+    pub anything: bool,
+    /// Parts that hold nothing of before any more; of buffers all of it.
+    written: HashMap<u64, HashSet<Part>>,
+    /// The pass that runs does not cover its attachments.
+    in_part: bool,
+}
+
+/// Observes a range of frames.
+pub struct Watch {
+    sync: Synchronisation,
+    found: Rc<RefCell<FirstUses>>,
+}
+
+impl Watch {
+    /// One that has seen nothing.
+    pub fn new() -> Watch {
+        let found = Rc::new(RefCell::new(FirstUses::default()));
+        let to = found.clone();
+        let put = move |table: &'static Table, row: &[Value<'_>]| {
+            to.borrow_mut().row(table, row);
+            Ok(())
+        };
+        Watch { sync: Synchronisation::new(Box::new(put), Box::new(|_| true)), found }
+    }
+
+    /// A call that is followed next.
+    pub fn call(&mut self, world: &World, call: &gfxr_parse::ahead::Call) {
+        self.sync.call(world, call);
+    }
+
+    /// What was seen.
+    pub fn found(self) -> FirstUses {
+        self.found.take()
+    }
+}
+
+impl FirstUses {
+    fn row(&mut self, table: &'static Table, row: &[Value<'_>]) {
+        let n = |name: &str| match table.columns.iter().position(|c| c.name == name).map(|at| &row[at]) {
+            Some(Value::U64(n)) => *n,
+            _ => 0,
+        };
+        let range = || (n("object"), n("first"), n("last"), n("aspects") as u32);
+        if std::ptr::eq(table, &SYNC_ACCESSES) {
+            self.access(n("stages"), n("access"), range());
+        } else if std::ptr::eq(table, &SYNC_BARRIERS) && n("aspects") != 0 {
+            // (from the layout UNDEFINED texels need not survive)
+            if n("old_layout") == 0 && n("new_layout") != 0 {
+                self.overwritten(range());
+            }
+        }
+    }
+
+    fn access(&mut self, stages: u64, access: u64, range: (u64, u64, u64, u32)) {
+        let (object, _, _, aspects) = range;
+        let attachment = access & !(COLOR_ATTACHMENT_WRITE | DEPTH_STENCIL_ATTACHMENT_WRITE) == 0;
+        let cleared = stages == CLEAR && access == TRANSFER_WRITE;
+        match object {
+            0 => self.anything = true,
+            ADDRESSED => self.addressed = true,
+            _ if aspects == 0 => {
+                if access & !TRANSFER_WRITE != 0 {
+                    self.buffers.insert(object);
+                }
+            }
+            _ if (attachment && !self.in_part) || cleared => self.overwritten(range),
+            _ => {
+                let before = self.written.get(&object);
+                let gone = |p: &Part| before.is_some_and(|b| b.contains(p));
+                if !parts(range).is_some_and(|mut all| all.all(|p| gone(&p))) {
+                    self.images.insert(object);
+                }
+            }
+        }
+    }
+
+    fn overwritten(&mut self, range: (u64, u64, u64, u32)) {
+        if let Some(parts) = parts(range) {
+            self.written.entry(range.0).or_default().extend(parts);
+        }
+    }
+}
+
+/// The parts that a row names; none where they are too many.
+fn parts((_, first, last, aspects): (u64, u64, u64, u32)) -> Option<impl Iterator<Item = Part>> {
+    let (levels, layers) = ((first >> 32)..=(last >> 32), (first as u32)..=(last as u32));
+    let bits: Vec<u32> = (0..7).map(|b| 1 << b).filter(|b| aspects & b != 0).collect();
+    let all = (levels.end() + 1).saturating_sub(*levels.start())
+        * u64::from((layers.end() + 1).saturating_sub(*layers.start()))
+        * bits.len() as u64;
+    let each = levels.flat_map(move |level| {
+        let bits = bits.clone();
+        layers.clone().flat_map(move |layer| bits.clone().into_iter().map(move |b| (b, level as u32, layer)))
+    });
+    (all <= MOST_PARTS).then_some(each)
+}
+
+impl Observer for Watch {
+    fn submission(&mut self, world: &World, s: &Submission) {
+        self.sync.submission(world, s);
+    }
+
+    fn invocation(&mut self, world: &World, at: &At, invocation: &Invocation<'_>) {
+        self.sync.invocation(world, at, invocation);
+    }
+
+    fn command(&mut self, world: &World, at: &At, command: &Command) {
+        if let Command::BeginPass(pass) = command {
+            let covers = |view: u64| {
+                let Some(v) = world.image_views.get(&view) else { return false };
+                let Some(i) = world.images.get(&v.image) else { return false };
+                let size = |n: u32| i64::from((n >> v.range.level.min(31)).max(1));
+                let [x, y, width, height] = pass.area;
+                x <= 0 && y <= 0 && x + width >= size(i.extent[0]) && y + height >= size(i.extent[1])
+            };
+            let views = pass.attachments.iter().flat_map(|a| [a.view, a.resolve_view]);
+            self.found.borrow_mut().in_part = !views.filter(|v| *v != 0).all(covers);
+        }
+        self.sync.command(world, at, command);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READ: u64 = profile::hooks::sync::bits::SHADER_SAMPLED_READ;
+
+    #[test]
+    fn what_is_written_as_a_whole_first_is_not_read() {
+        let mut of = FirstUses::default();
+        let part = |object, level: u64, layers: u64| (object, level << 32, level << 32 | (layers - 1), 1);
+        of.access(0, COLOR_ATTACHMENT_WRITE, part(7, 0, 2));
+        of.access(0, READ, part(7, 0, 1));
+        assert!(of.images.is_empty());
+        of.access(0, READ, part(7, 1, 1));
+        assert!(of.images.contains(&7), "another level");
+        // Cleared in part.
+        of.in_part = true;
+        of.access(0, COLOR_ATTACHMENT_WRITE, part(8, 0, 1));
+        assert!(of.images.contains(&8));
+        // Copied to, and so perhaps in part; of buffers this reads nothing.
+        of.access(0, TRANSFER_WRITE, part(9, 0, 1));
+        of.access(0, TRANSFER_WRITE, (10, 0, 63, 0));
+        assert!(of.images.contains(&9) && of.buffers.is_empty());
+        of.access(0, READ, (10, 0, 63, 0));
+        assert!(of.buffers.contains(&10) && !of.addressed && !of.anything);
+    }
+}

@@ -1,0 +1,221 @@
+//! What the device did before a range that is neither contents nor synchronisation: acceleration structures and micromaps that were built or
+//! copied, queries that were made.
+//!
+//! The commands that did it last are kept, in the recordings and submissions that they were in. Guarantees: of builds, what the capture says their inputs held then is
+//! kept. Refuses nothing; what secondary command buffers did is counted and left out.
+
+use super::before::{Before, Number};
+use gfxr_parse::image::Image;
+use gfxr_parse::view::View;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+use world::commands::Command;
+use world::{At, Invocation, Observer, Submission, World};
+
+/// Bytes of a buffer, as they were before a build.
+#[derive(Debug)]
+pub struct Input {
+    /// Its device and id.
+    pub device: u64,
+    /// Its id.
+    pub buffer: u64,
+    /// From the first on; 0 where they are not known.
+    pub bytes: Vec<u8>,
+}
+
+/// A command that the device ran.
+#[derive(Debug)]
+pub struct Run {
+    /// Its place among all that ran.
+    pub order: u64,
+    /// The blocks that submitted, began, recorded and ended it.
+    pub submit: u32,
+    /// See there.
+    pub begin: u32,
+    /// See there.
+    pub command: u32,
+    /// See there.
+    pub end: u32,
+    /// The queue's and the command buffer's ids.
+    pub ids: (u64, u64),
+    /// The command buffer.
+    pub buffer: Number,
+    /// What it needs.
+    pub uses: Vec<Number>,
+    /// What a build reads.
+    pub inputs: Vec<Rc<Input>>,
+}
+
+/// See the module's header.
+#[derive(Debug, Default)]
+pub struct Residue {
+    /// By structure: what made it what it is.
+    builds: HashMap<Number, Vec<Rc<Run>>>,
+    /// By pool and query: what made it what it is.
+    queries: BTreeMap<(Number, u32), Vec<Rc<Run>>>,
+    /// By buffer: its bytes when a build read it, and when they changed last.
+    inputs: HashMap<Number, (u64, Rc<Input>)>,
+    /// Events that are set, by id.
+    pub events: BTreeSet<u64>,
+    /// Bytes of inputs that are not known.
+    pub unknown: u64,
+    /// What secondary command buffers did, which is left out.
+    pub left_out: u64,
+    ran: u64,
+}
+
+impl Residue {
+    /// What made an object what it is.
+    pub fn of(&self, object: Number) -> impl Iterator<Item = &Rc<Run>> {
+        let queries = self.queries.range((object, 0)..=(object, u32::MAX)).flat_map(|q| q.1);
+        self.builds.get(&object).into_iter().flatten().chain(queries)
+    }
+}
+
+/// Observes what comes before a range.
+pub struct Seen<'a>(pub &'a mut Before);
+
+impl Observer for Seen<'_> {
+    fn submission(&mut self, _: &World, _: &Submission) {}
+
+    fn invocation(&mut self, _: &World, _: &At, _: &Invocation<'_>) {}
+
+    fn command(&mut self, world: &World, at: &At, command: &Command) {
+        match command {
+            Command::SetEvent { event, .. } => _ = self.0.residue.events.insert(*event),
+            Command::ResetEvent { event, .. } => _ = self.0.residue.events.remove(event),
+            Command::Other(image) => self.other(world, at, image),
+            _ => {}
+        }
+    }
+}
+
+impl Seen<'_> {
+    fn other(&mut self, world: &World, at: &At, image: &Image) {
+        let Some(name) = image.command.map(|c| c.canonical) else { return };
+        let v = View::call(image);
+        let structures = written_structures(name, v);
+        let queries = written_queries(name, v);
+        if structures.is_empty() && queries.is_none() {
+            return;
+        }
+        if at.holder != at.command_buffer {
+            self.0.residue.left_out += 1;
+            return;
+        }
+        let Some(run) = self.run(world, at, image, !structures.is_empty()) else { return };
+        for (id, anew) in structures {
+            let Some(n) = self.0.number(id) else { continue };
+            let of = self.0.residue.builds.entry(n).or_default();
+            if anew {
+                of.clear();
+            }
+            of.push(run.clone());
+        }
+        if let Some((pool, first, count, anew)) = queries
+            && let Some(pool) = self.0.number(pool)
+        {
+            // (no pool has more; a damaged capture may say so)
+            for query in first..first.saturating_add(count.min(1 << 16)) {
+                let of = self.0.residue.queries.entry((pool, query)).or_default();
+                if anew {
+                    of.clear();
+                }
+                of.push(run.clone());
+            }
+        }
+    }
+
+    fn run(&mut self, world: &World, at: &At, image: &Image, builds: bool) -> Option<Rc<Run>> {
+        let buffer = self.0.number(at.command_buffer)?;
+        let recorded = self.0.recording(buffer)?;
+        let (begin, end) = (*recorded.blocks.first()?, *recorded.blocks.last()?);
+        let mut uses = self.0.named(world, image);
+        uses.extend(self.0.uses(begin));
+        uses.extend(self.0.number(at.queue));
+        let inputs = if builds { self.inputs(world, image) } else { vec![] };
+        self.0.residue.ran += 1;
+        Some(Rc::new(Run {
+            order: self.0.residue.ran,
+            submit: at.submit_block as u32,
+            begin,
+            command: at.block as u32,
+            end,
+            ids: (at.queue, at.command_buffer),
+            buffer,
+            uses,
+            inputs,
+        }))
+    }
+
+    /// The buffers that a build reads, as they are now.
+    fn inputs(&mut self, world: &World, image: &Image) -> Vec<Rc<Input>> {
+        let v = View::call(image);
+        let scratch: Vec<u64> = v
+            .structs("pInfos")
+            .filter_map(|i| i.one("scratchData")?.u64("deviceAddress"))
+            .chain(v.u64("scratch"))
+            .collect();
+        let addresses = image.addresses.iter().map(|at| image.u64(*at)).filter(|a| !scratch.contains(a));
+        let mut buffers: Vec<u64> = addresses.filter_map(|a| world.at_address(a)).map(|b| b.0).collect();
+        let handles = image.handles.iter().map(|h| image.u64(h.at));
+        buffers.extend(handles.filter(|id| world.buffers.contains_key(id) && !scratch.contains(id)));
+        buffers.sort_unstable();
+        buffers.dedup();
+        buffers.into_iter().filter_map(|id| self.input(world, id)).collect()
+    }
+
+    fn input(&mut self, world: &World, id: u64) -> Option<Rc<Input>> {
+        const STRUCTURE_STORAGE: u64 = 0x10_0000;
+        let number = self.0.number(id)?;
+        let buffer = world.buffers.get(&id).filter(|b| b.usage & STRUCTURE_STORAGE == 0)?;
+        let bound = buffer.bound?;
+        let stamp = world.bytes.stamp(bound.memory, bound.offset, buffer.size);
+        if let Some((then, input)) = self.0.residue.inputs.get(&number)
+            && *then == stamp
+        {
+            return Some(input.clone());
+        }
+        let mut bytes = vec![];
+        let known = world.bytes.read(bound.memory, bound.offset, buffer.size, &mut bytes);
+        self.0.residue.unknown += known.unknown();
+        let device = world.memories.get(&bound.memory).map_or(0, |m| m.device);
+        let input = Rc::new(Input { device, buffer: id, bytes });
+        self.0.residue.inputs.insert(number, (stamp, input.clone()));
+        Some(input)
+    }
+}
+
+/// The structures that a command writes, and whether nothing of before stays.
+fn written_structures(name: &str, v: View<'_>) -> Vec<(u64, bool)> {
+    let acts = name.starts_with("vkCmdBuild") || name.starts_with("vkCmdCopy");
+    if !acts || !(name.contains("AccelerationStructure") || name.contains("Micromap")) {
+        return vec![];
+    }
+    let dst = |s: &View<'_>| {
+        ["dstAccelerationStructure", "dstMicromap", "dst"].iter().find_map(|n| s.u64(n)).filter(|id| *id != 0)
+    };
+    // (VK_BUILD_ACCELERATION_STRUCTURE_MODE_UPDATE_KHR, or NV's flag)
+    let update = v.u64("update").unwrap_or(0) != 0;
+    let infos = v.structs("pInfos").filter_map(|s| {
+        let updates = s.u64("mode") == Some(1) && s.name.starts_with("VkAcceleration");
+        dst(&s).map(|id| (id, !updates))
+    });
+    let copy = v.one("pInfo").and_then(|s| dst(&s)).map(|id| (id, true));
+    infos.chain(copy).chain(dst(&v).map(|id| (id, !update))).collect()
+}
+
+/// The queries that a command writes: the pool, the first and how many, and whether nothing of before stays.
+fn written_queries(name: &str, v: View<'_>) -> Option<(u64, u32, u32, bool)> {
+    let n = |member: &str| v.u64(member).unwrap_or(0) as u32;
+    let pool = v.u64("queryPool")?;
+    match name {
+        "vkCmdResetQueryPool" => Some((pool, n("firstQuery"), n("queryCount"), true)),
+        "vkCmdCopyQueryPoolResults" | "vkCmdCopyQueryPoolResultsToMemoryKHR" => None,
+        _ if v.definition("firstQuery").is_some() => {
+            let count = n("accelerationStructureCount") + n("micromapCount");
+            Some((pool, n("firstQuery"), count.max(1), false))
+        }
+        _ => Some((pool, n("query"), 1, false)),
+    }
+}

@@ -1,0 +1,36 @@
+//! The command line of `trim`.
+
+use super::run::RunArgs;
+use clap::Args;
+use std::path::PathBuf;
+use trace::select::Ranges;
+
+/// `trim`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What the frames use of what comes before them becomes a state section, as GFXReconstruct's layer writes it: the calls that make objects, structures built
+again, contents of buffers and images as a replay finds them there, fences and semaphores. What the frames do not read is left out.
+
+Examples:
+  reray-replay trim cap.gfxr --frames 20-22 -o small.gfxr
+  reray-replay trim cap.gfxr --frames 100 -o one.gfxr --unchecked")]
+pub struct TrimArgs {
+    /// The capture
+    #[arg(value_name = "CAPTURE")]
+    pub file: PathBuf,
+    /// The frames: one, or a range
+    #[arg(long, value_name = "A-B")]
+    pub frames: Ranges,
+    /// The capture to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Do not compare pictures of the frames with those of the capture
+    #[arg(long)]
+    pub unchecked: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// How to replay.
+    #[command(flatten)]
+    pub run: RunArgs,
+}

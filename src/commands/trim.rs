@@ -1,0 +1,38 @@
+//! `trim`: some frames as a capture of their own.
+//!
+//! How it is done is `experiment::trim`'s; here it is said what came of it.
+
+use crate::cli::TrimArgs;
+use crate::exit::{Exit, Failure, complain};
+use crate::output;
+use experiment::trim::{Settings, trim};
+
+/// Runs the sub-command.
+pub fn run(args: &TrimArgs) -> Result<Exit, Failure> {
+    let &[frames] = args.frames.all() else {
+        return Err(Failure(Exit::Usage, "--frames: expected one range, as 20 or 20-22".into()));
+    };
+    let settings =
+        Settings { file: args.file.clone(), frames, check: !args.unchecked, run: args.run.how() };
+    let done = trim(&settings, &args.output)?;
+    if args.json {
+        let json = serde_json::to_string_pretty(&done).map_err(Failure::new)?;
+        output::print(format!("{json}\n").as_bytes())?;
+    } else {
+        output::print(done.to_string().as_bytes())?;
+    }
+    for (what, n) in &done.lacks {
+        complain(format_args!("not in {}: {n} {what}", args.output.display()));
+    }
+    match done.pictures {
+        Some((of, differ)) if differ > 0 => {
+            complain(format_args!("{differ} of {of} pictures are others than those of the capture"));
+            Ok(Exit::Diverged)
+        }
+        Some((0, _)) => {
+            complain("the frames show nothing that could be compared");
+            Ok(Exit::Done)
+        }
+        _ => Ok(Exit::Done),
+    }
+}
