@@ -27,12 +27,11 @@ use gfxr_parse::meta::{BeginResourceInit, EndResourceInit, InitBuffer, InitImage
 use gfxr_parse::schema::Ty;
 use gfxr_parse::writer::Writer;
 use profile::hooks::contents::ContentsHook;
-use replay::error::{Error, Kind};
 use replay::frames::{Framer, resolve};
-use replay::looped::Held;
+use replay::looped::Held as Found;
 use replay::options::Options;
 use replay::session::{On, prologue, replay};
-use residue::Seen;
+use residue::{Input, Seen};
 use std::cell::RefCell;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -135,18 +134,17 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
     let cannot = |e: std::io::Error| Failure::new(format_args!("{}: {e}", output.display()));
     let file = tempfile::NamedTempFile::new_in(folder).map_err(cannot)?;
     let out = std::io::BufWriter::new(file);
-    let out = Rc::new(RefCell::new(Writer::new(out, capture.header()).map_err(blamed)?));
+    let mut out = Writer::new(out, capture.header()).map_err(blamed)?;
     let mut trimmed = Trimmed::default();
     let (from, to) = range.blocks;
     (trimmed.before.0, trimmed.frames) = (from as u64, (to - from) as u64);
     if range.first {
         trimmed.before.1 = from as u64;
-        raw(&capture, 0..from, &out)?;
+        raw(&capture, 0..from, &mut out)?;
     } else {
-        section(&capture, settings, &options, &range, &out, &mut trimmed)?;
+        section(&capture, &options, &range, first, &mut out, &mut trimmed)?;
     }
-    raw(&capture, from..if range.last { usize::MAX } else { to }, &out)?;
-    let out = Rc::into_inner(out).ok_or_else(|| Failure::new("a hook has kept the output"))?.into_inner();
+    raw(&capture, from..if range.last { usize::MAX } else { to }, &mut out)?;
     let file = out.finish().map_err(blamed)?.into_inner().map_err(|e| cannot(e.into_error()))?;
     trimmed.bytes = (capture.bytes().len() as u64, file.as_file().metadata().map_err(cannot)?.len());
     file.persist(output).map_err(|e| cannot(e.error))?;
@@ -172,11 +170,12 @@ fn compared(capture: &Capture, options: &Options, settings: &Settings, output: &
     Ok((whole.len() as u64, differ.count() as u64))
 }
 
-type Out<W> = Rc<RefCell<Writer<W>>>;
-
 /// Passes blocks on.
-fn raw<W: Write>(capture: &Capture, blocks: std::ops::Range<usize>, out: &Out<W>) -> Result<(), Failure> {
-    let mut out = out.borrow_mut();
+fn raw<W: Write>(
+    capture: &Capture,
+    blocks: std::ops::Range<usize>,
+    out: &mut Writer<W>,
+) -> Result<(), Failure> {
     for block in capture.blocks_of_main_file().take(blocks.end).skip(blocks.start) {
         out.raw(&block).map_err(Failure::new)?;
     }
@@ -195,8 +194,9 @@ impl Range {
         let mut begun: Option<(usize, Then, Snapshot)> = None;
         let (mut roots, mut seen, mut anew) = (BTreeSet::new(), HashSet::new(), HashSet::new());
         let (mut ended, mut earlier) = (None, false);
-        let mut blocks = capture.blocks_of_main_file().enumerate();
-        for (n, block) in &mut blocks {
+        let mut all = 0;
+        for (n, block) in capture.blocks_of_main_file().enumerate() {
+            all = n + 1;
             if block.meta_type() == Some(id::EXECUTE_BLOCKS) {
                 return Err("a capture of several files; `compress` makes one of them".into());
             }
@@ -264,7 +264,7 @@ impl Range {
             roots.extend(before.with_addresses());
         }
         Ok(Range {
-            blocks: (from, ended.unwrap_or(usize::MAX)),
+            blocks: (from, ended.unwrap_or(all)),
             first: !earlier,
             last: ended.is_none(),
             before,
@@ -306,6 +306,22 @@ fn capture_ends(capture: &Capture) -> Option<String> {
 }
 
 impl Snapshot {
+    /// What the capture itself says of a buffer's bytes, if that is all of them.
+    fn known(&self, buffer: u64) -> Option<Vec<u8>> {
+        let (bytes, unknown) = self.bytes_of(buffer);
+        unknown.is_empty().then_some(bytes)
+    }
+
+    /// A buffer's bytes, and where they are not known.
+    fn bytes_of(&self, buffer: u64) -> (Vec<u8>, Vec<(u64, u64)>) {
+        let mut bytes = vec![];
+        let Some((b, bound)) = self.buffers.get(&buffer).and_then(|b| Some((b, b.bound?))) else {
+            return (bytes, vec![]);
+        };
+        let known = self.bytes.read(bound.memory, bound.offset, b.size, &mut bytes);
+        (bytes, known.holes.iter().map(|h| (h.from, h.to)).collect())
+    }
+
     fn of(world: &World) -> Snapshot {
         let mut s = Snapshot { bytes: world.bytes.clone(), ..Snapshot::default() };
         let device = |memory: Option<u64>| world.memories.get(&memory?).map(|m| m.device);
@@ -339,195 +355,220 @@ fn range_names(
 }
 
 /// Writes the state section.
-fn section<W: Write + 'static>(
-    capture: &Capture,
-    settings: &Settings,
-    options: &Options,
-    range: &Range,
-    out: &Out<W>,
-    trimmed: &mut Trimmed,
-) -> Result<(), Failure> {
-    let first = settings.frames.0;
-    let before = &range.before;
-    let kept = before.needed(range.roots.iter().copied(), &range.anew);
-    trimmed.before.1 = kept.blocks.iter().filter(|k| **k).count() as u64;
-    let mut lacks = |what: &str, n: u64| {
-        if n > 0 {
-            *trimmed.lacks.entry(what.to_owned()).or_default() += n;
-        }
-    };
-    lacks("builds and queries of secondary command buffers", before.residue.left_out);
-    lacks("bytes that builds read and the capture does not know", before.residue.unknown);
-    out.borrow_mut().state(MarkerKind::Begin, first).map_err(Failure::new)?;
-    made(capture, before, &kept, out)?;
-    let (buffers, images) = range.contents(&kept);
-    let there = |i: &(&u64, &Image)| before.is_there(&kept, *i.0);
-    let all: Vec<u64> = range.at.images.iter().filter(there).map(|i| *i.0).collect();
-    let mut opened = None;
-    let mut unknown = vec![];
-    // (what the capture itself knows needs no device)
-    for id in buffers {
-        let b = &range.at.buffers[&id];
-        let bound = b.bound.expect("filtered for it");
-        let mut bytes = vec![];
-        if range.at.bytes.read(bound.memory, bound.offset, b.size, &mut bytes).all() {
-            let device = range.at.devices.get(&id).copied().unwrap_or(0);
-            trimmed.contents.0 += 1;
-            trimmed.contents.2 += bytes.len() as u64;
-            let data = Payload::plain(&bytes);
-            let meta = Meta::InitBuffer(InitBuffer { device, buffer: id, data });
-            init(out, &mut opened, device, meta, b.size).map_err(Failure::new)?;
-        } else {
-            unknown.push(id);
-        }
-    }
-    let mut layouts = BTreeMap::new();
-    if !(unknown.is_empty() && all.is_empty()) {
-        progress::step("what buffers and images hold");
-        layouts = held(capture, options, range, first, (unknown, images, all), out, &mut opened, trimmed)?;
-    }
-    let mut out = out.borrow_mut();
-    if let Some(device) = opened {
-        out.meta(1, Meta::EndResourceInit(EndResourceInit { device })).map_err(Failure::new)?;
-    }
-    range.then.swapchains(&mut out, before, &kept, &layouts).map_err(Failure::new)?;
-    range.then.calls(&mut out, before, &kept).map_err(Failure::new)?;
-    out.state(MarkerKind::End, first).map_err(Failure::new)
-}
-
-/// The calls that make what is needed, and the work that is done again.
-fn made<W: Write>(capture: &Capture, before: &Before, kept: &Kept, out: &Out<W>) -> Result<(), Failure> {
-    let mut out = out.borrow_mut();
-    for (n, block) in capture.blocks_of_main_file().take(before.blocks()).enumerate() {
-        if kept.blocks[n] {
-            out.raw(&block).map_err(Failure::new)?;
-        }
-        let Some(runs) = kept.runs.get(&(n as u32)) else { continue };
-        let mut inputs: Vec<&Rc<residue::Input>> = runs.iter().flat_map(|r| &r.inputs).collect();
-        inputs.dedup_by(|a, b| Rc::ptr_eq(a, b));
-        for input in inputs {
-            let (device, most) = (input.device, input.bytes.len() as u64);
-            let begin = BeginResourceInit { device, total_bytes: most, max_bytes: most };
-            let data = Payload::plain(&input.bytes);
-            out.meta(1, Meta::BeginResourceInit(begin)).map_err(Failure::new)?;
-            out.meta(1, Meta::InitBuffer(InitBuffer { device, buffer: input.buffer, data }))
-                .map_err(Failure::new)?;
-            out.meta(1, Meta::EndResourceInit(EndResourceInit { device })).map_err(Failure::new)?;
-        }
-        let mut buffers: Vec<u64> = runs.iter().map(|r| r.ids.1).collect();
-        buffers.dedup();
-        let queue = runs[0].ids.0;
-        sync::submit(&mut out, queue, &buffers, &[], 0).map_err(Failure::new)?;
-        sync::call(&mut out, "vkQueueWaitIdle", |w| {
-            w.u64(queue).i32(0);
-        })
-        .map_err(Failure::new)?;
-    }
-    Ok(())
-}
-
-/// Writes what a resource holds, among those of its device.
-fn init<W: Write>(
-    out: &Out<W>,
-    opened: &mut Option<u64>,
-    device: u64,
-    meta: Meta<'_>,
-    most: u64,
-) -> gfxr_parse::error::Result<()> {
-    let mut out = out.borrow_mut();
-    if *opened != Some(device) {
-        if let Some(device) = opened.take() {
-            out.meta(1, Meta::EndResourceInit(EndResourceInit { device }))?;
-        }
-        let begin = BeginResourceInit { device, total_bytes: most, max_bytes: most };
-        out.meta(1, Meta::BeginResourceInit(begin))?;
-        *opened = Some(device);
-    }
-    out.meta(1, meta)
-}
-
-/// Replays up to the frames, and writes what buffers and images hold then; layouts of all.
-#[allow(clippy::too_many_arguments)]
-fn held<W: Write + 'static>(
+fn section<W: Write>(
     capture: &Capture,
     options: &Options,
     range: &Range,
     first: u64,
-    (buffers, images, all): (Vec<u64>, Vec<u64>, Vec<u64>),
-    out: &Out<W>,
-    opened: &mut Option<u64>,
+    out: &mut Writer<W>,
     trimmed: &mut Trimmed,
-) -> Result<BTreeMap<u64, u32>, Failure> {
-    let layouts_of: Rc<RefCell<Option<profile::hooks::contents::LayoutsOf>>> = Rc::default();
-    let written = Rc::new(RefCell::new((std::mem::take(opened), std::mem::take(trimmed))));
-    let internal = |e: gfxr_parse::error::Error| Error::new(Kind::Internal, e.to_string());
-    let at = Rc::new((range.at.bytes.clone(), range.at.buffers.clone(), range.at.devices.clone()));
-    let take = {
-        let (out, written, layouts_of) = (out.clone(), written.clone(), layouts_of.clone());
-        move |held: Held| {
-            let (opened, trimmed) = &mut *written.borrow_mut();
-            let (bytes, buffers, devices) = &*at;
-            let device = |id: u64| devices.get(&id).copied().unwrap_or(0);
-            match held {
-                Held::Buffer(id, mut data) => {
-                    // (of what the capture knows, addresses are the capture's)
-                    let b = &buffers[&id];
-                    let bound = b.bound.expect("filtered for it");
-                    let mut known = vec![];
-                    let holes = bytes.read(bound.memory, bound.offset, b.size, &mut known).holes;
-                    let mut from = 0;
-                    let ends = holes.iter().map(|h| (h.from, h.to)).chain([(b.size, b.size)]);
-                    for (hole, behind) in ends {
-                        data[from as usize..hole as usize].copy_from_slice(&known[from as usize..hole as usize]);
-                        from = behind;
-                    }
-                    trimmed.contents.0 += 1;
-                    trimmed.contents.2 += data.len() as u64;
-                    let device = device(id);
-                    let meta = Meta::InitBuffer(InitBuffer { device, buffer: id, data: Payload::plain(&data) });
-                    init(&out, opened, device, meta, b.size).map_err(internal)
+) -> Result<(), Failure> {
+    let before = &range.before;
+    let kept = before.needed(range.roots.iter().copied(), &range.anew);
+    trimmed.before.1 = kept.blocks.iter().filter(|k| **k).count() as u64;
+    let (buffers, images) = range.contents(&kept);
+    let held = Held::of(capture, options, range, &kept, first, (&buffers, &images))?;
+    for why in &held.lacks {
+        *trimmed.lacks.entry(why.clone()).or_default() += 1;
+    }
+    if before.residue.left_out > 0 {
+        let what = "builds and queries of secondary command buffers".to_owned();
+        trimmed.lacks.insert(what, before.residue.left_out);
+    }
+    let mut section = Section { out, opened: None, trimmed };
+    let written = |e: gfxr_parse::error::Error| Failure::new(e);
+    section.out.state(MarkerKind::Begin, first).map_err(written)?;
+    section.made(capture, before, &kept, &held).map_err(written)?;
+    section.contents(range, &held, (&buffers, &images)).map_err(written)?;
+    range.then.swapchains(section.out, before, &kept, &held.layouts).map_err(written)?;
+    range.then.calls(section.out, before, &kept).map_err(written)?;
+    section.out.state(MarkerKind::End, first).map_err(written)
+}
+
+/// What a replay found when the frames begin.
+#[derive(Default)]
+struct Held {
+    /// Of buffers all bytes, with captured addresses.
+    buffers: BTreeMap<u64, Vec<u8>>,
+    /// Of images by aspect: bytes of each level, and the levels.
+    images: BTreeMap<(u64, u32), (Vec<u64>, Vec<u8>)>,
+    /// Of all images that are there; 0 for those without contents.
+    layouts: BTreeMap<u64, u32>,
+    /// What could not be read, and why.
+    lacks: Vec<String>,
+}
+
+impl Held {
+    /// Replays up to the frames, unless the capture itself knows everything.
+    fn of(
+        capture: &Capture,
+        options: &Options,
+        range: &Range,
+        kept: &Kept,
+        first: u64,
+        (buffers, images): (&[u64], &[u64]),
+    ) -> Result<Held, Failure> {
+        let inputs = kept.runs.values().flatten().flat_map(|r| &r.inputs);
+        let inputs = inputs.filter(|i| !i.unknown.is_empty()).map(|i| i.buffer);
+        let unknown = buffers.iter().copied().filter(|id| range.at.known(*id).is_none()).chain(inputs);
+        let unknown: BTreeSet<u64> = unknown.filter(|id| range.at.buffers.contains_key(id)).collect();
+        let there = |id: &&u64| range.before.is_there(kept, **id);
+        let all: Vec<u64> = range.at.images.keys().filter(there).copied().collect();
+        if unknown.is_empty() && all.is_empty() {
+            return Ok(Held::default());
+        }
+        progress::step("what buffers and images hold");
+        let held = Rc::new(RefCell::new(Held::default()));
+        let to = held.clone();
+        let take = move |found: Found| {
+            let held = &mut *to.borrow_mut();
+            match found {
+                Found::Buffer(id, bytes) => _ = held.buffers.insert(id, bytes),
+                Found::Image { image, aspect, levels, bytes } => {
+                    held.images.insert((image, aspect), (levels, bytes));
                 }
-                Held::Image { image, aspect, levels, bytes } => {
-                    let layouts = layouts_of.borrow();
-                    let layout = layouts.as_ref().and_then(|l| l.borrow().get(&image).copied()).unwrap_or(0);
-                    if layout == 0 {
-                        return Ok(());
-                    }
-                    trimmed.contents.1 += 1;
-                    trimmed.contents.2 += bytes.len() as u64;
-                    let (device, most, data) = (device(image), bytes.len() as u64, Payload::plain(&bytes));
-                    let of = InitImage { device, image, aspect, layout, level_bytes: levels, data };
-                    init(&out, opened, device, Meta::InitImage(of), most).map_err(internal)
+                Found::Nothing(_, why) => held.lacks.push(format!("contents of {why}")),
+            }
+            Ok(())
+        };
+        let wanted = (unknown.into_iter().collect(), images.to_vec());
+        let (hooks, layouts) = ContentsHook::new(first - 1, wanted, &all, Box::new(take));
+        let options = Options { frames: Some((0, first - 1)), ..options.clone() };
+        let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
+        let mut told = Bar { bar: &bar, map: None, released: 0 };
+        let done = replay(capture, &options, On::Vulkan, hooks, 0, &mut told);
+        bar.finish_and_clear();
+        done.map_err(failure)?;
+        let mut held = held.take();
+        held.layouts = layouts.take();
+        Ok(held)
+    }
+
+    /// Puts what was found in place of bytes that the capture does not know; whether all are known then.
+    fn fill(&self, buffer: u64, bytes: &mut [u8], unknown: &[(u64, u64)]) -> bool {
+        let found = self.buffers.get(&buffer).filter(|f| f.len() == bytes.len());
+        for &(from, to) in unknown {
+            let Some(found) = found else { return false };
+            bytes[from as usize..to as usize].copy_from_slice(&found[from as usize..to as usize]);
+        }
+        true
+    }
+}
+
+/// The state section that is being written.
+struct Section<'a, W: Write> {
+    out: &'a mut Writer<W>,
+    /// The device whose resources are being loaded.
+    opened: Option<u64>,
+    trimmed: &'a mut Trimmed,
+}
+
+impl<W: Write> Section<'_, W> {
+    /// The calls that make what is needed, and the work that is done again.
+    fn made(
+        &mut self,
+        capture: &Capture,
+        before: &Before,
+        kept: &Kept,
+        held: &Held,
+    ) -> gfxr_parse::error::Result<()> {
+        for (n, block) in capture.blocks_of_main_file().take(before.blocks()).enumerate() {
+            if kept.blocks[n] {
+                self.out.raw(&block)?;
+            }
+            let Some(runs) = kept.runs.get(&(n as u32)) else { continue };
+            let mut inputs: Vec<&Rc<Input>> = runs.iter().flat_map(|r| &r.inputs).collect();
+            inputs.dedup_by(|a, b| Rc::ptr_eq(a, b));
+            for input in inputs {
+                let mut bytes = input.bytes.clone();
+                if !held.fill(input.buffer, &mut bytes, &input.unknown) {
+                    *self.trimmed.lacks.entry("inputs of builds that are gone".into()).or_default() += 1;
                 }
-                Held::Nothing(_, why) => {
-                    *trimmed.lacks.entry(format!("contents of {why}")).or_default() += 1;
-                    Ok(())
+                self.buffer(input.device, input.buffer, &bytes)?;
+            }
+            self.close()?;
+            let mut buffers: Vec<u64> = runs.iter().map(|r| r.ids.1).collect();
+            buffers.dedup();
+            let queue = runs[0].ids.0;
+            sync::submit(self.out, queue, &buffers, &[], 0)?;
+            sync::call(self.out, "vkQueueWaitIdle", |w| {
+                w.u64(queue).i32(0);
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What buffers and images hold, and in which layouts images are.
+    fn contents(
+        &mut self,
+        range: &Range,
+        held: &Held,
+        (buffers, images): (&[u64], &[u64]),
+    ) -> gfxr_parse::error::Result<()> {
+        let device = |id: u64| range.at.devices.get(&id).copied().unwrap_or(0);
+        for &id in buffers {
+            let (mut bytes, unknown) = range.at.bytes_of(id);
+            held.fill(id, &mut bytes, &unknown);
+            self.trimmed.contents.0 += 1;
+            self.trimmed.contents.2 += bytes.len() as u64;
+            self.buffer(device(id), id, &bytes)?;
+        }
+        for (&id, &layout) in held.layouts.iter().filter(|l| *l.1 != 0) {
+            let image = &range.at.images[&id];
+            if image.swapchain != 0 {
+                continue;
+            }
+            let mut aspects = 0;
+            if images.contains(&id) {
+                for (&(_, aspect), (levels, bytes)) in held.images.range((id, 0)..=(id, u32::MAX)) {
+                    aspects += 1;
+                    self.trimmed.contents.2 += bytes.len() as u64;
+                    self.image(device(id), id, (aspect, layout), levels.clone(), bytes)?;
                 }
             }
+            self.trimmed.contents.1 += u64::from(aspects > 0);
+            if aspects == 0 {
+                let planes = world::formats::planes(image.format as i32);
+                let aspect = planes.and_then(|p| p.first().map(|p| p.aspect)).unwrap_or(1);
+                self.image(device(id), id, (aspect, layout), vec![], &[])?;
+            }
         }
-    };
-    let read: BTreeSet<u64> = images.iter().copied().collect();
-    let (hooks, layouts) = ContentsHook::new(first - 1, (buffers, images), &all, Box::new(take));
-    *layouts_of.borrow_mut() = Some(layouts.clone());
-    let options = Options { frames: Some((0, first - 1)), ..options.clone() };
-    let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
-    let mut told = Bar { bar: &bar, map: None, released: 0 };
-    let summary = replay(capture, &options, On::Vulkan, hooks, 0, &mut told);
-    bar.finish_and_clear();
-    summary.map_err(failure)?;
-    let layouts = layouts.borrow().clone();
-    let (o, t) = std::mem::take(&mut *written.borrow_mut());
-    (*opened, *trimmed) = (o, t);
-    // (what is not read is in its layout all the same)
-    for (id, layout) in layouts.iter().filter(|l| *l.1 != 0 && !read.contains(l.0)) {
-        let image = &range.at.images[id];
-        if image.swapchain != 0 {
-            continue;
-        }
-        let device = range.at.devices.get(id).copied().unwrap_or(0);
-        let aspect = world::formats::planes(image.format as i32).and_then(|p| p.first().map(|p| p.aspect)).unwrap_or(1);
-        let of = InitImage { device, image: *id, aspect, layout: *layout, level_bytes: vec![], data: Payload::plain(&[]) };
-        init(out, opened, device, Meta::InitImage(of), 0).map_err(Failure::new)?;
+        self.close()
     }
-    Ok(layouts)
+
+    fn buffer(&mut self, device: u64, buffer: u64, bytes: &[u8]) -> gfxr_parse::error::Result<()> {
+        self.open(device, bytes)?;
+        self.out.meta(1, Meta::InitBuffer(InitBuffer { device, buffer, data: Payload::plain(bytes) }))
+    }
+
+    fn image(
+        &mut self,
+        device: u64,
+        image: u64,
+        (aspect, layout): (u32, u32),
+        level_bytes: Vec<u64>,
+        bytes: &[u8],
+    ) -> gfxr_parse::error::Result<()> {
+        self.open(device, bytes)?;
+        let data = Payload::plain(bytes);
+        self.out.meta(1, Meta::InitImage(InitImage { device, image, aspect, layout, level_bytes, data }))
+    }
+
+    /// Resources of this device are loaded next. The sizes are hints.
+    fn open(&mut self, device: u64, bytes: &[u8]) -> gfxr_parse::error::Result<()> {
+        if self.opened == Some(device) {
+            return Ok(());
+        }
+        self.close()?;
+        let n = bytes.len() as u64;
+        self.opened = Some(device);
+        self.out.meta(1, Meta::BeginResourceInit(BeginResourceInit { device, total_bytes: n, max_bytes: n }))
+    }
+
+    fn close(&mut self) -> gfxr_parse::error::Result<()> {
+        match self.opened.take() {
+            Some(device) => self.out.meta(1, Meta::EndResourceInit(EndResourceInit { device })),
+            None => Ok(()),
+        }
+    }
 }

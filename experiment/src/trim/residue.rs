@@ -21,6 +21,8 @@ pub struct Input {
     pub buffer: u64,
     /// From the first on; 0 where they are not known.
     pub bytes: Vec<u8>,
+    /// Where that is.
+    pub unknown: Vec<(u64, u64)>,
 }
 
 /// A command that the device ran.
@@ -57,8 +59,6 @@ pub struct Residue {
     inputs: HashMap<Number, (u64, Rc<Input>)>,
     /// Events that are set, by id.
     pub events: BTreeSet<u64>,
-    /// Bytes of inputs that are not known.
-    pub unknown: u64,
     /// What secondary command buffers did, which is left out.
     pub left_out: u64,
     ran: u64,
@@ -178,9 +178,9 @@ impl Seen<'_> {
         }
         let mut bytes = vec![];
         let known = world.bytes.read(bound.memory, bound.offset, buffer.size, &mut bytes);
-        self.0.residue.unknown += known.unknown();
+        let unknown = known.holes.iter().map(|h| (h.from, h.to)).collect();
         let device = world.memories.get(&bound.memory).map_or(0, |m| m.device);
-        let input = Rc::new(Input { device, buffer: id, bytes });
+        let input = Rc::new(Input { device, buffer: id, bytes, unknown });
         self.0.residue.inputs.insert(number, (stamp, input.clone()));
         Some(input)
     }

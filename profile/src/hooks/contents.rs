@@ -9,7 +9,7 @@ use replay::looped::{Held, Tracker, Tracking, export, layout};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use world::Frame;
+use world::{Depth, Frame};
 
 /// Takes contents.
 pub type HeldTaker = Box<dyn FnMut(Held) -> Result<()>>;
@@ -50,6 +50,11 @@ impl Hook for ContentsHook {
 
     fn needs(&self) -> Needs {
         Needs { transfer_src: true, ..Needs::default() }
+    }
+
+    // (layouts are found in what was recorded)
+    fn follows(&self) -> Depth {
+        Depth::Commands
     }
 
     fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {

@@ -1,6 +1,6 @@
 //! What buffers and images hold, out of the device: for whoever writes a capture that begins with it.
 //!
-//! Guarantees: nothing is in flight while they are read, and contents and layouts stay as they are; of an image every level and layer of an aspect comes in one piece, levels one after the other
+//! Guarantees: nothing is in flight while they are read, and contents and layouts stay as they are; words of buffers that are addresses here are those of the capture; of an image every level and layer of an aspect comes in one piece, levels one after the other
 //! without gaps, parts without contents as zeros. What cannot be read is told with the reason: transient, protected and sparse resources, images of several samples a texel,
 //! those of an unknown format and those of which another format stands in here.
 
@@ -63,7 +63,8 @@ pub fn export(
         }
         let mut chunks = vec![];
         read::buffer(0, b.live, None, (0, b.size), &mut chunks);
-        let bytes = all(vk, b.device, staging.entry(b.device).or_default(), &chunks)?;
+        let mut bytes = all(vk, b.device, staging.entry(b.device).or_default(), &chunks)?;
+        captured_addresses(vk, &mut bytes);
         take(Held::Buffer(*id, bytes))?;
     }
     for id in images {
@@ -122,6 +123,23 @@ fn all(
         Ok(())
     })?;
     Ok(bytes)
+}
+
+/// Words that are addresses here become those of the capture.
+fn captured_addresses(vk: &Vulkan, bytes: &mut [u8]) {
+    if vk.addresses.nothing_moved() {
+        return;
+    }
+    let mut ranges: Vec<(u64, u64, u64)> = vk.addresses.segments().map(|(was, size, now)| (now, size, was)).collect();
+    ranges.sort_unstable();
+    for word in bytes.chunks_exact_mut(8) {
+        let value = u64::from_le_bytes(word.try_into().expect("of eight bytes"));
+        let at = ranges.partition_point(|r| r.0 <= value);
+        let Some((now, size, was)) = at.checked_sub(1).map(|n| ranges[n]) else { continue };
+        if value - now < size {
+            word.copy_from_slice(&(was + (value - now)).to_le_bytes());
+        }
+    }
 }
 
 fn can_be_read(image: &ImageState) -> std::result::Result<(), String> {
