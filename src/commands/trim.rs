@@ -12,8 +12,7 @@ pub fn run(args: &TrimArgs) -> Result<Exit, Failure> {
     let &[frames] = args.frames.all() else {
         return Err(Failure(Exit::Usage, "--frames: expected one range, as 20 or 20-22".into()));
     };
-    let settings =
-        Settings { file: args.file.clone(), frames, check: !args.unchecked, run: args.run.how() };
+    let settings = Settings { file: args.file.clone(), frames, check: !args.unchecked, run: args.run.how() };
     let done = trim(&settings, &args.output)?;
     if args.json {
         let json = serde_json::to_string_pretty(&done).map_err(Failure::new)?;

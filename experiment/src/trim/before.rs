@@ -91,6 +91,10 @@ pub struct Before {
     asked: HashSet<(Number, blake3::Hash)>,
     /// By memory: the call that mapped it.
     mapped: HashMap<Number, u32>,
+    /// Contents of buffers that a state section loads.
+    loads: Vec<u32>,
+    /// Objects that there were when a state section built structures last: it does not say in calls which they need.
+    built: Number,
     /// Ids of objects whose address was asked for.
     addressed: BTreeSet<u64>,
     /// What of the device's work is done again.
@@ -139,15 +143,16 @@ impl Before {
         let at = self.uses.len() as u32;
         self.uses.push(Box::default());
         let of = match meta {
+            Some(Meta::InitBuffer(_) | Meta::BeginResourceInit(_) | Meta::EndResourceInit(_)) => {
+                return self.loads.push(at);
+            }
             Some(
-                Meta::FillMemory(_)
-                | Meta::InitBuffer(_)
-                | Meta::InitImage(_)
-                | Meta::InitTensor(_)
-                | Meta::BeginResourceInit(_)
-                | Meta::EndResourceInit(_)
-                | Meta::SwapchainImages(_),
+                Meta::FillMemory(_) | Meta::InitImage(_) | Meta::InitTensor(_) | Meta::SwapchainImages(_),
             ) => return,
+            Some(Meta::BuildAcceleration(_) | Meta::CopyAcceleration(_)) => {
+                self.built = self.objects.len() as u32;
+                None
+            }
             Some(Meta::OpaqueAddress(m)) => Some(m.object),
             Some(Meta::OpaqueDescriptor(m)) => Some(m.object),
             Some(Meta::ShaderGroups(m)) => Some(m.pipeline),
@@ -357,7 +362,10 @@ impl Before {
     pub fn needed(&self, roots: impl IntoIterator<Item = Number>, anew: &HashSet<Number>) -> Kept {
         let mut kept = Kept { blocks: vec![false; self.uses.len()], runs: BTreeMap::new() };
         let mut known = vec![false; self.objects.len()];
-        let mut next: Vec<Number> = roots.into_iter().collect();
+        let mut next: Vec<Number> = roots.into_iter().chain(0..self.built).collect();
+        if self.built > 0 {
+            self.loads.iter().for_each(|b| kept.blocks[*b as usize] = true);
+        }
         while let Some(n) = next.pop() {
             if std::mem::replace(&mut known[n as usize], true) {
                 continue;
@@ -430,8 +438,10 @@ fn targets(call: &Call) -> Vec<u64> {
                 return vec![id];
             }
             // The first that is no parent of others, else the last parent.
-            let parents: Vec<HandleId> =
-                ["VkInstance", "VkPhysicalDevice", "VkDevice", "VkQueue"].iter().filter_map(|n| handle_named(n)).collect();
+            let parents: Vec<HandleId> = ["VkInstance", "VkPhysicalDevice", "VkDevice", "VkQueue"]
+                .iter()
+                .filter_map(|n| handle_named(n))
+                .collect();
             let given = || call.image.handles.iter().filter(|h| !h.out);
             let own = given().find(|h| !parents.contains(&h.ty)).or_else(|| given().last());
             own.map(|h| call.image.u64(h.at)).into_iter().collect()

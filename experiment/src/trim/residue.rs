@@ -7,8 +7,10 @@
 use super::before::{Before, Number};
 use gfxr_parse::image::Image;
 use gfxr_parse::view::View;
+use profile::hooks::resources::Programs;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+use world::bytes::{Known, Reason};
 use world::commands::Command;
 use world::{At, Invocation, Observer, Submission, World};
 
@@ -72,13 +74,18 @@ impl Residue {
     }
 }
 
-/// Observes what comes before a range.
-pub struct Seen<'a>(pub &'a mut Before);
+/// Observes what comes before a range; what shaders write there is what they say.
+pub struct Seen<'a>(pub &'a mut Before, pub &'a mut Programs);
 
 impl Observer for Seen<'_> {
     fn submission(&mut self, _: &World, _: &Submission) {}
 
     fn invocation(&mut self, _: &World, _: &At, _: &Invocation<'_>) {}
+
+    fn invoked(&mut self, world: &mut World, at: &At, i: &Invocation<'_>) {
+        let facts = self.1.facts(i.invoke);
+        world.wrote(i.invoke, &facts.written, at.block);
+    }
 
     fn command(&mut self, world: &World, at: &At, command: &Command) {
         match command {
@@ -178,12 +185,19 @@ impl Seen<'_> {
         }
         let mut bytes = vec![];
         let known = world.bytes.read(bound.memory, bound.offset, buffer.size, &mut bytes);
-        let unknown = known.holes.iter().map(|h| (h.from, h.to)).collect();
+        let unknown = unknown(&known);
         let device = world.memories.get(&bound.memory).map_or(0, |m| m.device);
         let input = Rc::new(Input { device, buffer: id, bytes, unknown });
         self.0.residue.inputs.insert(number, (stamp, input.clone()));
         Some(input)
     }
+}
+
+/// Where bytes are not known that something wrote.
+pub fn unknown(known: &Known) -> Vec<(u64, u64)> {
+    let written =
+        known.holes.iter().filter(|h| !matches!(h.why.reason, Reason::NeverWritten | Reason::Discarded));
+    written.map(|h| (h.from, h.to)).collect()
 }
 
 /// The structures that a command writes, and whether nothing of before stays.

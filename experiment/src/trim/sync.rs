@@ -135,7 +135,11 @@ pub fn submit<W: Write>(
     call(out, "vkQueueSubmit", |w| {
         let handles = |w: &mut ParamWriter, all: &[u64]| {
             w.u32(all.len() as u32);
-            if all.is_empty() { w.null_array() } else { w.u64_array(all) };
+            if all.is_empty() {
+                w.null_array()
+            } else {
+                w.u64_array(all)
+            };
         };
         w.u64(queue).u32(1).structures(1, |w, _| {
             w.u32(SUBMIT_INFO).null_struct().u32(0).null_array().null_array();
@@ -162,14 +166,19 @@ impl Then {
     ) -> gfxr_parse::error::Result<()> {
         for (id, chain) in self.state.chains.iter().filter(|c| before.is_there(kept, *c.0)) {
             let image = |(index, image): (u32, &u64)| {
-                let (acquire_semaphore, acquire_fence) = chain.acquired.get(&index).copied().unwrap_or_default();
+                let (acquire_semaphore, acquire_fence) =
+                    chain.acquired.get(&index).copied().unwrap_or_default();
                 let pending = self.semaphores.signalled.contains(&acquire_semaphore)
                     && before.is_there(kept, acquire_semaphore);
                 let presented = chain.presented.get(&index).copied();
                 SwapchainImage {
                     image: *image,
                     index,
-                    layout: layouts.get(image).copied().unwrap_or(if presented.is_some() { PRESENT_SRC } else { 0 }),
+                    layout: layouts.get(image).copied().unwrap_or(if presented.is_some() {
+                        PRESENT_SRC
+                    } else {
+                        0
+                    }),
                     acquired: chain.acquired.contains_key(&index).into(),
                     acquire_device_mask: 1,
                     acquire_semaphore: if pending { acquire_semaphore } else { 0 },
@@ -235,7 +244,8 @@ impl Then {
                     }
                 }
                 Sync::Event(false) => {
-                    let set = before.residue.events.contains(&id) || self.state.events.get(&id) == Some(&true);
+                    let set =
+                        before.residue.events.contains(&id) || self.state.events.get(&id) == Some(&true);
                     if set {
                         call(out, "vkSetEvent", |w| {
                             w.u64(device).u64(id).i32(0);

@@ -23,6 +23,7 @@ mod trail;
 pub use checked::{Checked, Difference, When};
 pub use device::OnDevice;
 pub use plan::{Plan, PlanHook};
+pub use program::Programs;
 
 use super::put::{Put, WantsFrame};
 use super::sync::Synchronisation;

@@ -130,7 +130,8 @@ fn captured_addresses(vk: &Vulkan, bytes: &mut [u8]) {
     if vk.addresses.nothing_moved() {
         return;
     }
-    let mut ranges: Vec<(u64, u64, u64)> = vk.addresses.segments().map(|(was, size, now)| (now, size, was)).collect();
+    let mut ranges: Vec<(u64, u64, u64)> =
+        vk.addresses.segments().map(|(was, size, now)| (now, size, was)).collect();
     ranges.sort_unstable();
     for word in bytes.chunks_exact_mut(8) {
         let value = u64::from_le_bytes(word.try_into().expect("of eight bytes"));

@@ -63,9 +63,11 @@ pub(crate) fn written(vk: &mut Vulkan, buffer: u64, within: u64, data: &[u8]) ->
     Ok(inside)
 }
 
-/// Initial contents of a buffer: refused where they are descriptors that nobody explains.
+/// Initial contents of a buffer: refused where they are descriptors that nobody explains. Where the capture has said of some what they are, as
+/// one that this project trimmed does, it has of all.
 pub(crate) fn loaded(vk: &Vulkan, buffer: u64, data: &[u8], report: &mut Report) -> Result<()> {
-    if !vk.descriptors.buffers.contains_key(&buffer) || data.iter().all(|b| *b == 0) {
+    let d = &vk.descriptors;
+    if !d.buffers.contains_key(&buffer) || !d.table.is_empty() || data.iter().all(|b| *b == 0) {
         return Ok(());
     }
     let what = format!(

@@ -1,0 +1,278 @@
+//! One walk over a capture: where a range of frames lies, what lies before it, and what it uses of that.
+//!
+//! Guarantees: calls that failed make nothing. Refuses blocks that cannot be read, and captures of several files.
+
+use super::before::{Before, Kept, Number};
+use super::first_use::{FirstUses, Watch};
+use super::residue::{Seen, unknown};
+use super::sync::{State, Then};
+use gfxr_parse::ahead::{Call, What, read};
+use gfxr_parse::container::block::block_type;
+use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
+use gfxr_parse::meta::{Meta, id};
+use gfxr_parse::schema::Ty;
+use profile::hooks::resources::Programs;
+use replay::frames::{Framer, resolve};
+use replay::options::Options;
+use replay::session::prologue;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use world::bytes::Bytes;
+use world::bytes::texels::{Shape, Texels};
+use world::formats::planes;
+use world::objects::{Buffer, Image};
+use world::{Follow, Frame, MetaBlock, Nobody, Outcome, World};
+
+/// Where the frames lie, and what they use.
+pub struct Range {
+    /// Their first block, and the first behind them.
+    pub blocks: (usize, usize),
+    /// Nothing but the state section of a trimmed capture lies before them.
+    pub first: bool,
+    /// Nothing lies behind them.
+    pub last: bool,
+    /// What lies before them.
+    pub before: Before,
+    /// How what synchronises was before them.
+    pub then: Then,
+    /// Of the time before.
+    pub at: Snapshot,
+    /// What of before they name.
+    pub roots: Vec<Number>,
+    /// Command buffers that the frames record before they use them.
+    pub anew: HashSet<Number>,
+    /// What they read of what was there.
+    pub uses: FirstUses,
+}
+
+/// Of `world`, when the frames begin.
+#[derive(Default)]
+pub struct Snapshot {
+    /// What is known of memory.
+    pub bytes: Bytes,
+    /// By id.
+    pub buffers: BTreeMap<u64, Buffer>,
+    /// By id.
+    pub images: BTreeMap<u64, Image>,
+    /// By id of a buffer or image: its device.
+    pub devices: HashMap<u64, u64>,
+}
+
+impl Range {
+    pub fn of(capture: &Capture, options: &Options, (first, last): (u64, u64)) -> Result<Range, String> {
+        let rule = resolve(&options.frame_by, capture, prologue(capture).1).map_err(|e| e.to_string())?;
+        let mut framer = Framer::new(rule);
+        let mut counter = FrameCounter::with_rule(FrameRule::detect(capture));
+        let (mut scratch, mut programs) = (Scratch::new(), Programs::default());
+        let mut follow = Follow::new();
+        follow.follow_semaphores();
+        let (mut before, mut state, mut watch) = (Before::default(), State::default(), Watch::new());
+        let mut begun: Option<(usize, Then, Snapshot)> = None;
+        let (mut roots, mut seen, mut anew) = (BTreeSet::new(), HashSet::new(), HashSet::new());
+        let (mut ended, mut earlier, mut another) = (None, false, false);
+        let mut all = 0;
+        for (n, block) in capture.blocks_of_main_file().enumerate() {
+            all = n + 1;
+            if block.meta_type() == Some(id::EXECUTE_BLOCKS) {
+                return Err("a capture of several files; `compress` makes one of them".into());
+            }
+            let place = counter.feed(&block);
+            let mut what = read(&block, place, None, &mut scratch).map_err(|e| e.to_string())?;
+            let edge = framer.edge(place, if let What::Call(c) = &what { Some(c) } else { None });
+            let frame = if edge.after { framer.ended(place) } else { framer.number(place) };
+            if frame > last && !place.state {
+                // (what is left belongs to the last frame if no other ends)
+                ended.get_or_insert(n);
+                if edge.before || edge.after {
+                    another = true;
+                    break;
+                }
+                continue;
+            }
+            if begun.is_none() && !place.state && frame >= first {
+                let then = Then::of(std::mem::take(&mut state), follow.semaphores(), follow.world());
+                begun = Some((n, then, Snapshot::of(follow.world())));
+            }
+            let in_range = begun.is_some();
+            earlier |= !in_range && (edge.before || edge.after);
+            match &mut what {
+                What::Call(call) => {
+                    call.frame = frame;
+                    let failed = matches!(call.command.ret, Some(Ty::Enum(_))) && call.image.ret() < Some(0);
+                    let outcome = Outcome::captured(call);
+                    if in_range {
+                        range_names(&before, follow.world(), call, (&mut roots, &mut seen, &mut anew));
+                        watch.call(follow.world(), call);
+                        follow.call(call, outcome, &mut watch);
+                    } else if failed {
+                        before.other(None, false);
+                    } else {
+                        state.call(call);
+                        before.call(follow.world(), call);
+                        follow.call(call, outcome, &mut Seen(&mut before, &mut programs));
+                    }
+                }
+                What::Meta(meta, data) => {
+                    if in_range {
+                        let of = match &meta.meta {
+                            Meta::FillMemory(m) => before.number(m.memory),
+                            _ => None,
+                        };
+                        roots.extend(of);
+                    } else {
+                        before.other(Some(&meta.meta), true);
+                    }
+                    follow.meta(&MetaBlock { meta: &meta.meta, data: data.bytes(), block: n as u64 });
+                }
+                _ if !in_range => {
+                    before.other(None, block.base_type() == block_type::ANNOTATION);
+                }
+                _ => {}
+            }
+            if edge.before || edge.after {
+                let number = if edge.after { frame } else { frame.saturating_sub(1) };
+                follow.frame(Frame { number, next: number.saturating_add(1), repeat: 0 });
+            }
+        }
+        if ended.is_none()
+            && let Some(e) = capture_ends(capture)
+        {
+            return Err(e);
+        }
+        follow.finish(&mut Nobody);
+        let (from, then, at) = begun.ok_or_else(|| format!("it ends before frame {first}"))?;
+        let uses = watch.found();
+        if uses.addressed || uses.anything {
+            roots.extend(before.with_addresses());
+        }
+        Ok(Range {
+            blocks: (from, ended.unwrap_or(all)),
+            first: !earlier,
+            last: !another,
+            before,
+            then,
+            at,
+            roots: roots.into_iter().collect(),
+            anew,
+            uses,
+        })
+    }
+
+    /// What begins with contents: buffers, images.
+    pub fn contents(&self, kept: &Kept) -> (Vec<u64>, Vec<u64>) {
+        const SHADER_DEVICE_ADDRESS: u64 = 0x2_0000;
+        const STRUCTURE_STORAGE: u64 = 0x10_0000;
+        let (uses, at) = (&self.uses, &self.at);
+        let there = |id: &u64| self.before.is_there(kept, *id);
+        let read = |id: &u64, b: &Buffer| {
+            let addressed = uses.addressed && b.usage & SHADER_DEVICE_ADDRESS != 0;
+            uses.anything || addressed || uses.buffers.contains(id)
+        };
+        let whole = |b: &Buffer| b.bound.is_some() && b.usage & STRUCTURE_STORAGE == 0;
+        let buffers = at.buffers.iter().filter(|(id, b)| there(id) && whole(b) && read(id, b));
+        let image = |id: &u64, i: &Image| i.swapchain == 0 && (uses.anything || uses.images.contains(id));
+        let images = at.images.iter().filter(|(id, i)| there(id) && image(id, i));
+        let device = |id: &u64| (at.devices.get(id).copied().unwrap_or(0), *id);
+        let mut found = (buffers.map(|b| *b.0).collect::<Vec<_>>(), images.map(|i| *i.0).collect::<Vec<_>>());
+        found.0.sort_by_key(device);
+        found.1.sort_by_key(device);
+        found
+    }
+}
+
+/// An aspect of an image: it, bytes of each of its levels, the levels.
+pub type Aspect = (u32, Vec<u64>, Vec<u8>);
+
+fn shape(i: &Image) -> Shape {
+    Shape {
+        format: i.format as i32,
+        extent: i.extent,
+        levels: i.levels,
+        layers: i.layers,
+        samples: i.samples,
+    }
+}
+
+/// Why the file ends early, if it does.
+fn capture_ends(capture: &Capture) -> Option<String> {
+    let mut blocks = capture.blocks_of_main_file();
+    blocks.by_ref().for_each(drop);
+    blocks.truncated().map(|e| e.to_string())
+}
+
+impl Snapshot {
+    /// What the capture itself says of a buffer's bytes, if that is all of them.
+    pub fn known(&self, buffer: u64) -> Option<Vec<u8>> {
+        let (bytes, unknown) = self.bytes_of(buffer);
+        unknown.is_empty().then_some(bytes)
+    }
+
+    /// A buffer's bytes, and where they are not known.
+    pub fn bytes_of(&self, buffer: u64) -> (Vec<u8>, Vec<(u64, u64)>) {
+        let mut bytes = vec![];
+        let Some((b, bound)) = self.buffers.get(&buffer).and_then(|b| Some((b, b.bound?))) else {
+            return (bytes, vec![]);
+        };
+        let known = self.bytes.read(bound.memory, bound.offset, b.size, &mut bytes);
+        (bytes, unknown(&known))
+    }
+
+    /// What the capture itself says of an image: of each aspect the bytes of its levels, and these; and whether that is everything that was
+    /// written.
+    pub fn image(&self, image: u64) -> Option<(Vec<Aspect>, bool)> {
+        const LINEAR: u32 = 1;
+        let i = self.images.get(&image)?;
+        let of_format = planes(i.format as i32)?;
+        if i.tiling == LINEAR {
+            let (bound, plane) = (*i.bound.first()?, of_format.first()?);
+            let size = Texels::new(&shape(i))?.size;
+            let mut bytes = vec![];
+            let known = self.bytes.read(bound.memory, bound.offset, size, &mut bytes);
+            return Some((vec![(plane.aspect, vec![size], bytes)], unknown(&known).is_empty()));
+        }
+        let texels = Texels::new(&shape(i))?;
+        let mut all = true;
+        let mut of = |aspect: u32| {
+            let mut bytes = vec![];
+            let mut level = |level: u32| {
+                let (at, size) = texels.level(aspect, level)?;
+                all &= unknown(&self.bytes.read(image, at, size, &mut bytes)).is_empty();
+                Some(size)
+            };
+            let levels = (0..i.levels.max(1)).map(&mut level).collect::<Option<_>>()?;
+            Some((aspect, levels, bytes))
+        };
+        let aspects = of_format.iter().map(|p| of(p.aspect)).collect::<Option<_>>()?;
+        Some((aspects, all))
+    }
+
+    fn of(world: &World) -> Snapshot {
+        let mut s = Snapshot { bytes: world.bytes.clone(), ..Snapshot::default() };
+        let device = |memory: Option<u64>| world.memories.get(&memory?).map(|m| m.device);
+        for (id, b) in world.buffers.iter() {
+            s.devices.extend(device(b.bound.map(|b| b.memory)).map(|d| (*id, d)));
+            s.buffers.insert(*id, b.clone());
+        }
+        for (id, i) in world.images.iter() {
+            s.devices.extend(device(i.bound.first().map(|b| b.memory)).map(|d| (*id, d)));
+            s.images.insert(*id, i.clone());
+        }
+        s
+    }
+}
+
+/// A call of the frames: what it names of before, and whether it is the first to use a command buffer.
+fn range_names(
+    before: &Before,
+    world: &World,
+    call: &Call,
+    (roots, seen, anew): (&mut BTreeSet<Number>, &mut HashSet<Number>, &mut HashSet<Number>),
+) {
+    let named = before.named(world, &call.image);
+    let records = ["vkBeginCommandBuffer", "vkResetCommandBuffer", "vkFreeCommandBuffers"];
+    for n in &named {
+        if seen.insert(*n) && records.contains(&call.command.canonical) {
+            anew.insert(*n);
+        }
+    }
+    roots.extend(named);
+}

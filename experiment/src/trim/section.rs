@@ -1,0 +1,258 @@
+//! The state section of a trimmed capture: what makes what the frames need, and what it holds.
+//!
+//! Guarantees: what the capture knows of bytes and texels is what is written, and the device's only where it does not know. Refuses nothing; what cannot be
+//! read from the device is told.
+
+use super::Trimmed;
+use super::before::{Before, Kept};
+use super::range::Range;
+use super::residue::Input;
+use super::sync;
+use crate::failure::Failure;
+use crate::progress;
+use crate::replaying::{Bar, failure};
+use gfxr_parse::container::{Capture, MarkerKind, Payload};
+use gfxr_parse::meta::{BeginResourceInit, EndResourceInit, InitBuffer, InitImage, Meta};
+use gfxr_parse::writer::Writer;
+use profile::hooks::contents::ContentsHook;
+use replay::looped::Held as Found;
+use replay::options::Options;
+use replay::session::{On, replay};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::rc::Rc;
+
+/// Writes the state section.
+pub fn section<W: Write>(
+    capture: &Capture,
+    options: &Options,
+    range: &Range,
+    first: u64,
+    out: &mut Writer<W>,
+    trimmed: &mut Trimmed,
+) -> Result<(), Failure> {
+    let before = &range.before;
+    let kept = before.needed(range.roots.iter().copied(), &range.anew);
+    trimmed.before.1 = kept.blocks.iter().filter(|k| **k).count() as u64;
+    let (buffers, images) = range.contents(&kept);
+    let held = Held::of(capture, options, range, &kept, first, (&buffers, &images))?;
+    for why in &held.lacks {
+        *trimmed.lacks.entry(why.clone()).or_default() += 1;
+    }
+    if before.residue.left_out > 0 {
+        let what = "builds and queries of secondary command buffers".to_owned();
+        trimmed.lacks.insert(what, before.residue.left_out);
+    }
+    let mut section = Section { out, opened: None, trimmed };
+    let written = |e: gfxr_parse::error::Error| Failure::new(e);
+    section.out.state(MarkerKind::Begin, first).map_err(written)?;
+    section.made(capture, before, &kept, &held).map_err(written)?;
+    section.contents(range, &held, (&buffers, &images)).map_err(written)?;
+    range.then.swapchains(section.out, before, &kept, &held.layouts).map_err(written)?;
+    range.then.calls(section.out, before, &kept).map_err(written)?;
+    section.out.state(MarkerKind::End, first).map_err(written)
+}
+
+/// What a replay found when the frames begin.
+#[derive(Default)]
+struct Held {
+    /// Of buffers all bytes, with captured addresses.
+    buffers: BTreeMap<u64, Vec<u8>>,
+    /// Of images by aspect: bytes of each level, and the levels.
+    images: BTreeMap<(u64, u32), (Vec<u64>, Vec<u8>)>,
+    /// Of all images that are there; 0 for those without contents.
+    layouts: BTreeMap<u64, u32>,
+    /// What could not be read, and why.
+    lacks: Vec<String>,
+}
+
+impl Held {
+    /// Replays up to the frames, unless the capture itself knows everything.
+    fn of(
+        capture: &Capture,
+        options: &Options,
+        range: &Range,
+        kept: &Kept,
+        first: u64,
+        (buffers, images): (&[u64], &[u64]),
+    ) -> Result<Held, Failure> {
+        let inputs = kept.runs.values().flatten().flat_map(|r| &r.inputs);
+        let inputs = inputs.filter(|i| !i.unknown.is_empty()).map(|i| i.buffer);
+        let unknown = buffers.iter().copied().filter(|id| range.at.known(*id).is_none()).chain(inputs);
+        let unknown: BTreeSet<u64> = unknown.filter(|id| range.at.buffers.contains_key(id)).collect();
+        // (what is known of an image counts where the device does not give it)
+        let (mut known, mut read) = (BTreeMap::new(), vec![]);
+        for &id in images {
+            let of = range.at.image(id);
+            let all = of.as_ref().is_some_and(|o| o.1);
+            for (aspect, levels, bytes) in of.into_iter().flat_map(|o| o.0) {
+                known.insert((id, aspect), (levels, bytes));
+            }
+            if !all {
+                read.push(id);
+            }
+        }
+        let there = |id: &&u64| range.before.is_there(kept, **id);
+        let all: Vec<u64> = range.at.images.keys().filter(there).copied().collect();
+        if unknown.is_empty() && all.is_empty() {
+            return Ok(Held::default());
+        }
+        progress::step("what buffers and images hold");
+        let held = Rc::new(RefCell::new(Held::default()));
+        let to = held.clone();
+        let take = move |found: Found| {
+            let held = &mut *to.borrow_mut();
+            match found {
+                Found::Buffer(id, bytes) => _ = held.buffers.insert(id, bytes),
+                Found::Image { image, aspect, levels, bytes } => {
+                    held.images.insert((image, aspect), (levels, bytes));
+                }
+                Found::Nothing(_, why) => held.lacks.push(format!("contents of {why}")),
+            }
+            Ok(())
+        };
+        let wanted = (unknown.into_iter().collect(), read);
+        let (hooks, layouts) = ContentsHook::new(first - 1, wanted, &all, Box::new(take));
+        let options = Options { frames: Some((0, first - 1)), ..options.clone() };
+        let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
+        let mut told = Bar { bar: &bar, map: None, released: 0 };
+        let done = replay(capture, &options, On::Vulkan, hooks, 0, &mut told);
+        bar.finish_and_clear();
+        done.map_err(failure)?;
+        let mut held = held.take();
+        held.layouts = layouts.take();
+        for (of, aspect) in known {
+            held.images.entry(of).or_insert(aspect);
+        }
+        Ok(held)
+    }
+
+    /// Puts what was found in place of bytes that the capture does not know; whether all are known then.
+    fn fill(&self, buffer: u64, bytes: &mut [u8], unknown: &[(u64, u64)]) -> bool {
+        let found = self.buffers.get(&buffer).filter(|f| f.len() == bytes.len());
+        for &(from, to) in unknown {
+            let Some(found) = found else { return false };
+            bytes[from as usize..to as usize].copy_from_slice(&found[from as usize..to as usize]);
+        }
+        true
+    }
+}
+
+/// The state section that is being written.
+struct Section<'a, W: Write> {
+    out: &'a mut Writer<W>,
+    /// The device whose resources are being loaded.
+    opened: Option<u64>,
+    trimmed: &'a mut Trimmed,
+}
+
+impl<W: Write> Section<'_, W> {
+    /// The calls that make what is needed, and the work that is done again.
+    fn made(
+        &mut self,
+        capture: &Capture,
+        before: &Before,
+        kept: &Kept,
+        held: &Held,
+    ) -> gfxr_parse::error::Result<()> {
+        for (n, block) in capture.blocks_of_main_file().take(before.blocks()).enumerate() {
+            if kept.blocks[n] {
+                self.out.raw(&block)?;
+            }
+            let Some(runs) = kept.runs.get(&(n as u32)) else { continue };
+            let mut inputs: Vec<&Rc<Input>> = runs.iter().flat_map(|r| &r.inputs).collect();
+            inputs.dedup_by(|a, b| Rc::ptr_eq(a, b));
+            for input in inputs {
+                let mut bytes = input.bytes.clone();
+                if !held.fill(input.buffer, &mut bytes, &input.unknown) {
+                    *self.trimmed.lacks.entry("inputs of builds that are gone".into()).or_default() += 1;
+                }
+                self.buffer(input.device, input.buffer, &bytes)?;
+            }
+            self.close()?;
+            let mut buffers: Vec<u64> = runs.iter().map(|r| r.ids.1).collect();
+            buffers.dedup();
+            let queue = runs[0].ids.0;
+            sync::submit(self.out, queue, &buffers, &[], 0)?;
+            sync::call(self.out, "vkQueueWaitIdle", |w| {
+                w.u64(queue).i32(0);
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What buffers and images hold, and in which layouts images are.
+    fn contents(
+        &mut self,
+        range: &Range,
+        held: &Held,
+        (buffers, images): (&[u64], &[u64]),
+    ) -> gfxr_parse::error::Result<()> {
+        let device = |id: u64| range.at.devices.get(&id).copied().unwrap_or(0);
+        for &id in buffers {
+            let (mut bytes, unknown) = range.at.bytes_of(id);
+            held.fill(id, &mut bytes, &unknown);
+            self.trimmed.contents.0 += 1;
+            self.trimmed.contents.2 += bytes.len() as u64;
+            self.buffer(device(id), id, &bytes)?;
+        }
+        for (&id, &layout) in held.layouts.iter().filter(|l| *l.1 != 0) {
+            let image = &range.at.images[&id];
+            if image.swapchain != 0 {
+                continue;
+            }
+            let mut aspects = 0;
+            if images.contains(&id) {
+                for (&(_, aspect), (levels, bytes)) in held.images.range((id, 0)..=(id, u32::MAX)) {
+                    aspects += 1;
+                    self.trimmed.contents.2 += bytes.len() as u64;
+                    self.image(device(id), id, (aspect, layout), levels.clone(), bytes)?;
+                }
+            }
+            self.trimmed.contents.1 += u64::from(aspects > 0);
+            if aspects == 0 {
+                let planes = world::formats::planes(image.format as i32);
+                let aspect = planes.and_then(|p| p.first().map(|p| p.aspect)).unwrap_or(1);
+                self.image(device(id), id, (aspect, layout), vec![], &[])?;
+            }
+        }
+        self.close()
+    }
+
+    fn buffer(&mut self, device: u64, buffer: u64, bytes: &[u8]) -> gfxr_parse::error::Result<()> {
+        self.open(device, bytes)?;
+        self.out.meta(1, Meta::InitBuffer(InitBuffer { device, buffer, data: Payload::plain(bytes) }))
+    }
+
+    fn image(
+        &mut self,
+        device: u64,
+        image: u64,
+        (aspect, layout): (u32, u32),
+        level_bytes: Vec<u64>,
+        bytes: &[u8],
+    ) -> gfxr_parse::error::Result<()> {
+        self.open(device, bytes)?;
+        let data = Payload::plain(bytes);
+        self.out.meta(1, Meta::InitImage(InitImage { device, image, aspect, layout, level_bytes, data }))
+    }
+
+    /// Resources of this device are loaded next. The sizes are hints.
+    fn open(&mut self, device: u64, bytes: &[u8]) -> gfxr_parse::error::Result<()> {
+        if self.opened == Some(device) {
+            return Ok(());
+        }
+        self.close()?;
+        let n = bytes.len() as u64;
+        self.opened = Some(device);
+        self.out.meta(1, Meta::BeginResourceInit(BeginResourceInit { device, total_bytes: n, max_bytes: n }))
+    }
+
+    fn close(&mut self) -> gfxr_parse::error::Result<()> {
+        match self.opened.take() {
+            Some(device) => self.out.meta(1, Meta::EndResourceInit(EndResourceInit { device })),
+            None => Ok(()),
+        }
+    }
+}
