@@ -179,6 +179,11 @@ impl Before {
         if name.starts_with("vkCmd") || ["vkBeginCommandBuffer", "vkEndCommandBuffer"].contains(&name) {
             return self.records(world, call, at);
         }
+        if ["vkSetEvent", "vkResetEvent"].contains(&name)
+            && let Some(event) = self.number(world::destroyed(call))
+        {
+            self.residue.by_host(event, name == "vkSetEvent");
+        }
         if WORKS.iter().any(|w| name.starts_with(w)) {
             return;
         }
@@ -350,7 +355,7 @@ impl Before {
 
     /// What a block names.
     pub fn uses(&self, block: u32) -> &[Number] {
-        &self.uses[block as usize]
+        self.uses.get(block as usize).map_or(&[], |u| u)
     }
 
     /// Objects that live and whose address was asked for.

@@ -1,5 +1,5 @@
 //! What the device did before a range that is neither contents nor synchronisation: acceleration structures and micromaps that were built or
-//! copied, queries that were made.
+//! copied, queries that were made, events that were set.
 //!
 //! The commands that did it last are kept, in the recordings and submissions that they were in. Guarantees: of builds, what the capture says their inputs held then is
 //! kept. Refuses nothing; what secondary command buffers did is counted and left out.
@@ -8,7 +8,7 @@ use super::before::{Before, Number};
 use gfxr_parse::image::Image;
 use gfxr_parse::view::View;
 use profile::hooks::resources::Programs;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use world::bytes::{Known, Reason};
 use world::commands::Command;
@@ -59,8 +59,8 @@ pub struct Residue {
     queries: BTreeMap<(Number, u32), Vec<Rc<Run>>>,
     /// By buffer: its bytes when a build read it, and when they changed last.
     inputs: HashMap<Number, (u64, Rc<Input>)>,
-    /// Events that are set, by id.
-    pub events: BTreeSet<u64>,
+    /// By event that is set: what set it; none if the host did.
+    events: HashMap<Number, Option<Rc<Run>>>,
     /// What secondary command buffers did, which is left out.
     pub left_out: u64,
     ran: u64,
@@ -70,7 +70,21 @@ impl Residue {
     /// What made an object what it is.
     pub fn of(&self, object: Number) -> impl Iterator<Item = &Rc<Run>> {
         let queries = self.queries.range((object, 0)..=(object, u32::MAX)).flat_map(|q| q.1);
-        self.builds.get(&object).into_iter().flatten().chain(queries)
+        let set = self.events.get(&object).into_iter().flatten();
+        self.builds.get(&object).into_iter().flatten().chain(queries).chain(set)
+    }
+
+    /// The host sets an event, or resets it.
+    pub fn by_host(&mut self, event: Number, sets: bool) {
+        self.events.remove(&event);
+        if sets {
+            self.events.insert(event, None);
+        }
+    }
+
+    /// Whether the host has set an event.
+    pub fn is_set_by_host(&self, event: Number) -> bool {
+        matches!(self.events.get(&event), Some(None))
     }
 }
 
@@ -89,8 +103,17 @@ impl Observer for Seen<'_> {
 
     fn command(&mut self, world: &World, at: &At, command: &Command) {
         match command {
-            Command::SetEvent { event, .. } => _ = self.0.residue.events.insert(*event),
-            Command::ResetEvent { event, .. } => _ = self.0.residue.events.remove(event),
+            Command::SetEvent { event, .. } => {
+                let of = self.0.number(*event);
+                if let Some((of, run)) = of.zip(self.run(world, at, None)) {
+                    self.0.residue.events.insert(of, Some(run));
+                }
+            }
+            Command::ResetEvent { event, .. } => {
+                if let Some(of) = self.0.number(*event) {
+                    self.0.residue.events.remove(&of);
+                }
+            }
             Command::Other(image) => self.other(world, at, image),
             _ => {}
         }
@@ -106,11 +129,7 @@ impl Seen<'_> {
         if structures.is_empty() && queries.is_none() {
             return;
         }
-        if at.holder != at.command_buffer {
-            self.0.residue.left_out += 1;
-            return;
-        }
-        let Some(run) = self.run(world, at, image, !structures.is_empty()) else { return };
+        let Some(run) = self.run(world, at, Some(image).filter(|_| !structures.is_empty())) else { return };
         for (id, anew) in structures {
             let Some(n) = self.0.number(id) else { continue };
             let of = self.0.residue.builds.entry(n).or_default();
@@ -133,14 +152,18 @@ impl Seen<'_> {
         }
     }
 
-    fn run(&mut self, world: &World, at: &At, image: &Image, builds: bool) -> Option<Rc<Run>> {
+    /// A command that runs; `build`: one whose inputs are to be kept.
+    fn run(&mut self, world: &World, at: &At, build: Option<&Image>) -> Option<Rc<Run>> {
+        if at.holder != at.command_buffer {
+            self.0.residue.left_out += 1;
+            return None;
+        }
         let buffer = self.0.number(at.command_buffer)?;
         let recorded = self.0.recording(buffer)?;
         let (begin, end) = (*recorded.blocks.first()?, *recorded.blocks.last()?);
-        let mut uses = self.0.named(world, image);
-        uses.extend(self.0.uses(begin));
+        let mut uses = [self.0.uses(at.block as u32), self.0.uses(begin)].concat();
         uses.extend(self.0.number(at.queue));
-        let inputs = if builds { self.inputs(world, image) } else { vec![] };
+        let inputs = build.map_or(vec![], |image| self.inputs(world, image));
         self.0.residue.ran += 1;
         Some(Rc::new(Run {
             order: self.0.residue.ran,

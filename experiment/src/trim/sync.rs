@@ -37,8 +37,6 @@ pub struct State {
     devices: HashMap<u64, u64>,
     queues: BTreeMap<u64, u64>,
     chains: BTreeMap<u64, Chain>,
-    /// Events that the host set, or reset.
-    pub events: BTreeMap<u64, bool>,
 }
 
 /// As it was when the range began.
@@ -66,9 +64,6 @@ impl State {
                 made.for_each(|id| _ = self.devices.insert(id, first));
             }
             "vkGetDeviceQueue" | "vkGetDeviceQueue2" => _ = self.queues.insert(n("pQueue"), first),
-            "vkSetEvent" | "vkResetEvent" => {
-                self.events.insert(n("event"), call.command.canonical == "vkSetEvent");
-            }
             "vkGetSwapchainImagesKHR" => {
                 let images = v.u64s("pSwapchainImages");
                 let chain = self.chains.entry(n("swapchain")).or_default();
@@ -243,14 +238,11 @@ impl Then {
                         })?;
                     }
                 }
-                Sync::Event(false) => {
-                    let set =
-                        before.residue.events.contains(&id) || self.state.events.get(&id) == Some(&true);
-                    if set {
-                        call(out, "vkSetEvent", |w| {
-                            w.u64(device).u64(id).i32(0);
-                        })?;
-                    }
+                // (what the device set it sets again)
+                Sync::Event(false) if before.number(id).is_some_and(|n| before.residue.is_set_by_host(n)) => {
+                    call(out, "vkSetEvent", |w| {
+                        w.u64(device).u64(id).i32(0);
+                    })?;
                 }
                 _ => {}
             }
