@@ -19,7 +19,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
 ];
 
 /// Those that are seldom wanted, or about this program itself: they are only named.
-const OTHERS: [&str; 8] = ["compress", "db", "diff", "merge-profiles", "mcp", "reduce", "completions", "man"];
+const OTHERS: [&str; 9] =
+    ["compress", "db", "diff", "merge-profiles", "mcp", "reduce", "trim", "completions", "man"];
 
 const EXAMPLES: &str = "\
 Examples:

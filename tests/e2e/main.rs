@@ -85,6 +85,7 @@ mod support;
 mod swizzle;
 mod timeline;
 mod times;
+mod trim;
 mod trimmed;
 mod uniform;
 mod unread;

@@ -166,16 +166,21 @@ fn equals_gfxrecon_replay(name: &str, frames: &[(u64, u64)]) {
         return;
     }
     let Some(file) = shared_capture(name) else { return };
+    equals(&file, name, frames);
+}
+
+/// The same, of any capture.
+pub fn equals(file: &Path, name: &str, frames: &[(u64, u64)]) {
     let scratch = Scratch::new(&format!("peer-{name}"));
     let list =
         |f: fn(&(u64, u64)) -> u64| frames.iter().map(|p| f(p).to_string()).collect::<Vec<_>>().join(",");
     let peer = scratch.path("theirs");
-    if theirs(&file, &list(|p| p.1), &peer).is_none() {
+    if theirs(file, &list(|p| p.1), &peer).is_none() {
         return;
     }
     for memory in MODES {
         let ours = scratch.path(memory);
-        shots(&file, &ours, &["--frames", &list(|p| p.0), "--alpha", "--memory", memory]);
+        shots(file, &ours, &["--frames", &list(|p| p.0), "--alpha", "--memory", memory]);
         for (our, their) in frames {
             let a = Picture::from_png(&ours.join(format!("frame_{our}.png")));
             let b = Picture::from_bmp(&peer.join(format!("screenshot_frame_{their}.bmp")));
@@ -185,7 +190,7 @@ fn equals_gfxrecon_replay(name: &str, frames: &[(u64, u64)]) {
     // Without the alpha channel the colours are the same.
     let opaque = scratch.path("opaque");
     let (our, their) = frames[0];
-    let made = shots(&file, &opaque, &["--frames", &our.to_string()]);
+    let made = shots(file, &opaque, &["--frames", &our.to_string()]);
     let b = Picture::from_bmp(&peer.join(format!("screenshot_frame_{their}.bmp"))).opaque();
     Picture::from_png(&made[0]).assert_equals(&b, &format!("{name} frame {our}, opaque"));
 }

@@ -5,7 +5,7 @@
 //! ([`super::residue`]) and the state of what synchronises ([`super::sync`]). Guarantees: what is kept names only what is made by what is kept. Refuses nothing: a command that is
 //! not known to make anything counts as one that makes its first object what it is.
 
-use super::residue::{Residue, Run};
+use super::residue::{Number, Residue, Run};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::image::Image;
 use gfxr_parse::meta::Meta;
@@ -38,9 +38,6 @@ const WORKS: [&str; 20] = [
     "vkTransitionImageLayout",
     "vkTrimCommandPool",
 ];
-
-/// A number of an object, in the order in which they were made.
-pub type Number = u32;
 
 /// What was made.
 #[derive(Debug, Default)]
@@ -400,11 +397,11 @@ impl Before {
             also.extend((keep && !e.gone.is_empty()).then_some(e.block));
         }
         // (only what has been recorded before has to be reset)
-        let recorded: HashMap<Number, u32> =
+        let recorded: HashSet<(Number, u32)> =
             kept.runs.values().flatten().map(|r| (r.buffer, r.begin)).collect();
         for (block, buffers) in &self.resets {
-            let before = |n: &Number| recorded.get(n).is_some_and(|begin| begin < block);
-            also.extend(buffers.iter().any(before).then_some(*block));
+            let before = recorded.iter().any(|(n, begin)| begin < block && buffers.contains(n));
+            also.extend(before.then_some(*block));
         }
         for (block, id) in &self.said {
             let of = id.and_then(|id| self.number(id));
@@ -448,8 +445,49 @@ fn targets(call: &Call) -> Vec<u64> {
                 .filter_map(|n| handle_named(n))
                 .collect();
             let given = || call.image.handles.iter().filter(|h| !h.out);
-            let own = given().find(|h| !parents.contains(&h.ty)).or_else(|| given().last());
+            let own = given().find(|h| !parents.contains(&h.ty)).or_else(|| given().next_back());
             own.map(|h| call.image.u64(h.at)).into_iter().collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gfxr_parse::schema::generated::COMMANDS;
+
+    /// Commands that change what the device holds, or wait for it, none of which says what an object is.
+    const DYNAMIC: [&str; 14] = [
+        "vkQueueSubmit2",
+        "vkQueueBindSparse",
+        "vkQueuePresentKHR",
+        "vkAcquireNextImage2KHR",
+        "vkWaitForFences",
+        "vkWaitForPresentKHR",
+        "vkResetFences",
+        "vkSignalSemaphore",
+        "vkSetEvent",
+        "vkGetQueryPoolResults",
+        "vkCopyImageToImage",
+        "vkCopyImageToMemory",
+        "vkCopyMemoryToImage",
+        "vkTransitionImageLayout",
+    ];
+
+    #[test]
+    fn every_command_of_the_registry_that_works_is_known_as_that() {
+        let works = |name: &str| WORKS.iter().any(|w| name.starts_with(w));
+        for w in WORKS {
+            assert!(COMMANDS.iter().any(|c| c.canonical.starts_with(w)), "{w} begins no command");
+        }
+        assert!(DYNAMIC.iter().all(|name| works(name)), "{:?}", DYNAMIC.iter().find(|name| !works(name)));
+        // Nothing that makes or ends an object is left out, nor what is recorded.
+        let made = ["vkCreate", "vkAllocate", "vkDestroy", "vkFree", "vkCmd", "vkBind", "vkUpdate", "vkMap"];
+        let lost = COMMANDS.iter().find(|c| works(c.name) && made.iter().any(|m| c.name.starts_with(m)));
+        assert!(lost.is_none(), "{:?}", lost.map(|c| c.name));
+        // Every queue's and every host's submission is one.
+        for c in COMMANDS.iter().filter(|c| c.name.starts_with("vkQueue")) {
+            assert!(works(c.name), "{}", c.name);
         }
     }
 }

@@ -12,6 +12,7 @@ mod first_use;
 mod range;
 mod residue;
 mod section;
+mod seen;
 mod sync;
 
 use crate::failure::Failure;
@@ -88,9 +89,8 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
     let options = options(&settings.run)?;
     let (first, last) = settings.frames;
     if let Some(there) = there(&capture, &options.frame_by) {
-        for n in [first, last].into_iter().filter(|n| !(there.0..=there.1).contains(n)) {
-            return Err(no_such_frame(n, there));
-        }
+        let is = |n: &u64| (there.0..=there.1).contains(n);
+        [first, last].iter().find(|n| !is(n)).map_or(Ok(()), |n| Err(no_such_frame(*n, there)))?;
     }
     let blamed = |e: gfxr_parse::error::Error| Failure::new(format_args!("{}: {e}", settings.file.display()));
     progress::step("what the frames use");
@@ -102,7 +102,7 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
     let out = std::io::BufWriter::new(file);
     let mut header = capture.header().clone();
     // (what was not compressed at capture had no contents of images)
-    if header.compression() == Compression::None && !(range.first && range.last) {
+    if header.compression() == Compression::None && !range.is_all() {
         header.set_compression(Compression::Zstd);
     }
     let mut out = Writer::new(out, &header).map_err(blamed)?;
@@ -113,9 +113,12 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
         trimmed.before.1 = from as u64;
         raw(&capture, 0..from, &mut out)?;
     } else {
-        section::section(&capture, &options, &range, first, &mut out, &mut trimmed)?;
+        let done = section::section(&capture, &options, &range, first, &mut out)?;
+        trimmed.before.1 = done.kept;
+        (trimmed.contents, trimmed.lacks) = (done.contents, done.lacks);
     }
-    raw(&capture, from..if range.last { usize::MAX } else { to }, &mut out)?;
+    // (behind the frames come the ends of objects that may not be there)
+    raw(&capture, from..if range.is_all() { usize::MAX } else { to }, &mut out)?;
     let file = out.finish().map_err(blamed)?.into_inner().map_err(|e| cannot(e.into_error()))?;
     trimmed.bytes = (capture.bytes().len() as u64, file.as_file().metadata().map_err(cannot)?.len());
     file.persist(output).map_err(|e| cannot(e.error))?;

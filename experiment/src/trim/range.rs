@@ -2,9 +2,10 @@
 //!
 //! Guarantees: calls that failed make nothing. Refuses blocks that cannot be read, and captures of several files.
 
-use super::before::{Before, Kept, Number};
+use super::before::{Before, Kept};
 use super::first_use::{FirstUses, Watch};
-use super::residue::{Seen, unknown};
+use super::residue::{Number, unknown};
+use super::seen::Seen;
 use super::sync::{State, Then};
 use gfxr_parse::ahead::{Call, What, read};
 use gfxr_parse::container::block::block_type;
@@ -28,8 +29,8 @@ pub struct Range {
     pub blocks: (usize, usize),
     /// Nothing but the state section of a trimmed capture lies before them.
     pub first: bool,
-    /// Nothing lies behind them.
-    pub last: bool,
+    /// No frame ends behind them.
+    last: bool,
     /// What lies before them.
     pub before: Before,
     /// How what synchronises was before them.
@@ -155,6 +156,11 @@ impl Range {
             anew,
             uses,
         })
+    }
+
+    /// Whether these are all frames that the capture has.
+    pub fn is_all(&self) -> bool {
+        self.first && self.last
     }
 
     /// What begins with contents: buffers, images.

@@ -4,15 +4,12 @@
 //! The commands that did it last are kept, in the recordings and submissions that they were in. Guarantees: of builds, what the capture says their inputs held then is
 //! kept. Refuses nothing; what secondary command buffers did is counted and left out.
 
-use super::before::{Before, Number};
-use gfxr_parse::image::Image;
-use gfxr_parse::view::View;
-use profile::hooks::resources::Programs;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use world::bytes::{Known, Reason};
-use world::commands::Command;
-use world::{At, Invocation, Observer, Submission, World};
+
+/// A number of an object, in the order in which they were made.
+pub type Number = u32;
 
 /// Bytes of a buffer, as they were before a build.
 #[derive(Debug)]
@@ -74,6 +71,49 @@ impl Residue {
         self.builds.get(&object).into_iter().flatten().chain(queries).chain(set)
     }
 
+    /// A structure was written; `anew`: nothing of before stays.
+    pub fn built(&mut self, structure: Number, run: &Rc<Run>, anew: bool) {
+        let of = self.builds.entry(structure).or_default();
+        if anew {
+            of.clear();
+        }
+        of.push(run.clone());
+    }
+
+    /// Queries of a pool were written, or reset.
+    pub fn asked(&mut self, pool: Number, queries: std::ops::Range<u32>, run: &Rc<Run>, anew: bool) {
+        for query in queries {
+            let of = self.queries.entry((pool, query)).or_default();
+            if anew {
+                of.clear();
+            }
+            of.push(run.clone());
+        }
+    }
+
+    /// The device sets an event.
+    pub fn set(&mut self, event: Number, run: Rc<Run>) {
+        self.events.insert(event, Some(run));
+    }
+
+    /// The number of the next command.
+    pub fn next(&mut self) -> u64 {
+        self.ran += 1;
+        self.ran
+    }
+
+    /// A buffer's bytes as a build found them when they changed last, or those that are read now.
+    pub fn input(&mut self, buffer: Number, stamp: u64, now: impl FnOnce() -> Input) -> Rc<Input> {
+        match self.inputs.get(&buffer) {
+            Some((then, input)) if *then == stamp => input.clone(),
+            _ => {
+                let input = Rc::new(now());
+                self.inputs.insert(buffer, (stamp, input.clone()));
+                input
+            }
+        }
+    }
+
     /// The host sets an event, or resets it.
     pub fn by_host(&mut self, event: Number, sets: bool) {
         self.events.remove(&event);
@@ -88,171 +128,9 @@ impl Residue {
     }
 }
 
-/// Observes what comes before a range; what shaders write there is what they say.
-pub struct Seen<'a>(pub &'a mut Before, pub &'a mut Programs);
-
-impl Observer for Seen<'_> {
-    fn submission(&mut self, _: &World, _: &Submission) {}
-
-    fn invocation(&mut self, _: &World, _: &At, _: &Invocation<'_>) {}
-
-    fn invoked(&mut self, world: &mut World, at: &At, i: &Invocation<'_>) {
-        let facts = self.1.facts(i.invoke);
-        world.wrote(i.invoke, &facts.written, at.block);
-    }
-
-    fn command(&mut self, world: &World, at: &At, command: &Command) {
-        match command {
-            Command::SetEvent { event, .. } => {
-                let of = self.0.number(*event);
-                if let Some((of, run)) = of.zip(self.run(world, at, None)) {
-                    self.0.residue.events.insert(of, Some(run));
-                }
-            }
-            Command::ResetEvent { event, .. } => {
-                if let Some(of) = self.0.number(*event) {
-                    self.0.residue.events.remove(&of);
-                }
-            }
-            Command::Other(image) => self.other(world, at, image),
-            _ => {}
-        }
-    }
-}
-
-impl Seen<'_> {
-    fn other(&mut self, world: &World, at: &At, image: &Image) {
-        let Some(name) = image.command.map(|c| c.canonical) else { return };
-        let v = View::call(image);
-        let structures = written_structures(name, v);
-        let queries = written_queries(name, v);
-        if structures.is_empty() && queries.is_none() {
-            return;
-        }
-        let Some(run) = self.run(world, at, Some(image).filter(|_| !structures.is_empty())) else { return };
-        for (id, anew) in structures {
-            let Some(n) = self.0.number(id) else { continue };
-            let of = self.0.residue.builds.entry(n).or_default();
-            if anew {
-                of.clear();
-            }
-            of.push(run.clone());
-        }
-        if let Some((pool, first, count, anew)) = queries
-            && let Some(pool) = self.0.number(pool)
-        {
-            // (no pool has more; a damaged capture may say so)
-            for query in first..first.saturating_add(count.min(1 << 16)) {
-                let of = self.0.residue.queries.entry((pool, query)).or_default();
-                if anew {
-                    of.clear();
-                }
-                of.push(run.clone());
-            }
-        }
-    }
-
-    /// A command that runs; `build`: one whose inputs are to be kept.
-    fn run(&mut self, world: &World, at: &At, build: Option<&Image>) -> Option<Rc<Run>> {
-        if at.holder != at.command_buffer {
-            self.0.residue.left_out += 1;
-            return None;
-        }
-        let buffer = self.0.number(at.command_buffer)?;
-        let recorded = self.0.recording(buffer)?;
-        let (begin, end) = (*recorded.blocks.first()?, *recorded.blocks.last()?);
-        let mut uses = [self.0.uses(at.block as u32), self.0.uses(begin)].concat();
-        uses.extend(self.0.number(at.queue));
-        let inputs = build.map_or(vec![], |image| self.inputs(world, image));
-        self.0.residue.ran += 1;
-        Some(Rc::new(Run {
-            order: self.0.residue.ran,
-            submit: at.submit_block as u32,
-            begin,
-            command: at.block as u32,
-            end,
-            ids: (at.queue, at.command_buffer),
-            buffer,
-            uses,
-            inputs,
-        }))
-    }
-
-    /// The buffers that a build reads, as they are now.
-    fn inputs(&mut self, world: &World, image: &Image) -> Vec<Rc<Input>> {
-        let v = View::call(image);
-        let scratch: Vec<u64> = v
-            .structs("pInfos")
-            .filter_map(|i| i.one("scratchData")?.u64("deviceAddress"))
-            .chain(v.u64("scratch"))
-            .collect();
-        let addresses = image.addresses.iter().map(|at| image.u64(*at)).filter(|a| !scratch.contains(a));
-        let mut buffers: Vec<u64> = addresses.filter_map(|a| world.at_address(a)).map(|b| b.0).collect();
-        let handles = image.handles.iter().map(|h| image.u64(h.at));
-        buffers.extend(handles.filter(|id| world.buffers.contains_key(id) && !scratch.contains(id)));
-        buffers.sort_unstable();
-        buffers.dedup();
-        buffers.into_iter().filter_map(|id| self.input(world, id)).collect()
-    }
-
-    fn input(&mut self, world: &World, id: u64) -> Option<Rc<Input>> {
-        const STRUCTURE_STORAGE: u64 = 0x10_0000;
-        let number = self.0.number(id)?;
-        let buffer = world.buffers.get(&id).filter(|b| b.usage & STRUCTURE_STORAGE == 0)?;
-        let bound = buffer.bound?;
-        let stamp = world.bytes.stamp(bound.memory, bound.offset, buffer.size);
-        if let Some((then, input)) = self.0.residue.inputs.get(&number)
-            && *then == stamp
-        {
-            return Some(input.clone());
-        }
-        let mut bytes = vec![];
-        let known = world.bytes.read(bound.memory, bound.offset, buffer.size, &mut bytes);
-        let unknown = unknown(&known);
-        let device = world.memories.get(&bound.memory).map_or(0, |m| m.device);
-        let input = Rc::new(Input { device, buffer: id, bytes, unknown });
-        self.0.residue.inputs.insert(number, (stamp, input.clone()));
-        Some(input)
-    }
-}
-
 /// Where bytes are not known that something wrote.
 pub fn unknown(known: &Known) -> Vec<(u64, u64)> {
     let written =
         known.holes.iter().filter(|h| !matches!(h.why.reason, Reason::NeverWritten | Reason::Discarded));
     written.map(|h| (h.from, h.to)).collect()
-}
-
-/// The structures that a command writes, and whether nothing of before stays.
-fn written_structures(name: &str, v: View<'_>) -> Vec<(u64, bool)> {
-    let acts = name.starts_with("vkCmdBuild") || name.starts_with("vkCmdCopy");
-    if !acts || !(name.contains("AccelerationStructure") || name.contains("Micromap")) {
-        return vec![];
-    }
-    let dst = |s: &View<'_>| {
-        ["dstAccelerationStructure", "dstMicromap", "dst"].iter().find_map(|n| s.u64(n)).filter(|id| *id != 0)
-    };
-    // (VK_BUILD_ACCELERATION_STRUCTURE_MODE_UPDATE_KHR, or NV's flag)
-    let update = v.u64("update").unwrap_or(0) != 0;
-    let infos = v.structs("pInfos").filter_map(|s| {
-        let updates = s.u64("mode") == Some(1) && s.name.starts_with("VkAcceleration");
-        dst(&s).map(|id| (id, !updates))
-    });
-    let copy = v.one("pInfo").and_then(|s| dst(&s)).map(|id| (id, true));
-    infos.chain(copy).chain(dst(&v).map(|id| (id, !update))).collect()
-}
-
-/// The queries that a command writes: the pool, the first and how many, and whether nothing of before stays.
-fn written_queries(name: &str, v: View<'_>) -> Option<(u64, u32, u32, bool)> {
-    let n = |member: &str| v.u64(member).unwrap_or(0) as u32;
-    let pool = v.u64("queryPool")?;
-    match name {
-        "vkCmdResetQueryPool" => Some((pool, n("firstQuery"), n("queryCount"), true)),
-        "vkCmdCopyQueryPoolResults" | "vkCmdCopyQueryPoolResultsToMemoryKHR" => None,
-        _ if v.definition("firstQuery").is_some() => {
-            let count = n("accelerationStructureCount") + n("micromapCount");
-            Some((pool, n("firstQuery"), count.max(1), false))
-        }
-        _ => Some((pool, n("query"), 1, false)),
-    }
 }

@@ -3,7 +3,6 @@
 //! Guarantees: what the capture knows of bytes and texels is what is written, and the device's only where it does not know. Refuses nothing; what cannot be
 //! read from the device is told.
 
-use super::Trimmed;
 use super::before::{Before, Kept};
 use super::range::Range;
 use super::residue::Input;
@@ -23,6 +22,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::rc::Rc;
 
+/// What was written.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// Blocks of the capture that are kept.
+    pub kept: u64,
+    /// Buffers and images that begin with contents, and bytes of these.
+    pub contents: (u64, u64, u64),
+    /// What is not in the result, and how often.
+    pub lacks: BTreeMap<String, u64>,
+}
+
 /// Writes the state section.
 pub fn section<W: Write>(
     capture: &Capture,
@@ -30,28 +40,29 @@ pub fn section<W: Write>(
     range: &Range,
     first: u64,
     out: &mut Writer<W>,
-    trimmed: &mut Trimmed,
-) -> Result<(), Failure> {
+) -> Result<Written, Failure> {
+    let mut done = Written::default();
     let before = &range.before;
     let kept = before.needed(range.roots.iter().copied(), &range.anew);
-    trimmed.before.1 = kept.blocks.iter().filter(|k| **k).count() as u64;
+    done.kept = kept.blocks.iter().filter(|k| **k).count() as u64;
     let (buffers, images) = range.contents(&kept);
     let held = Held::of(capture, options, range, &kept, first, (&buffers, &images))?;
     for why in &held.lacks {
-        *trimmed.lacks.entry(why.clone()).or_default() += 1;
+        *done.lacks.entry(why.clone()).or_default() += 1;
     }
     if before.residue.left_out > 0 {
         let what = "builds and queries of secondary command buffers".to_owned();
-        trimmed.lacks.insert(what, before.residue.left_out);
+        done.lacks.insert(what, before.residue.left_out);
     }
-    let mut section = Section { out, opened: None, trimmed };
+    let mut section = Section { out, opened: None, done };
     let written = |e: gfxr_parse::error::Error| Failure::new(e);
     section.out.state(MarkerKind::Begin, first).map_err(written)?;
     section.made(capture, before, &kept, &held).map_err(written)?;
     section.contents(range, &held, (&buffers, &images)).map_err(written)?;
     range.then.swapchains(section.out, before, &kept, &held.layouts).map_err(written)?;
     range.then.calls(section.out, before, &kept).map_err(written)?;
-    section.out.state(MarkerKind::End, first).map_err(written)
+    section.out.state(MarkerKind::End, first).map_err(written)?;
+    Ok(section.done)
 }
 
 /// What a replay found when the frames begin.
@@ -113,7 +124,7 @@ impl Held {
             Ok(())
         };
         let wanted = (unknown.into_iter().collect(), read);
-        let (hooks, layouts) = ContentsHook::new(first - 1, wanted, &all, Box::new(take));
+        let (hooks, layouts) = ContentsHook::hooks(first - 1, wanted, &all, Box::new(take));
         let options = Options { frames: Some((0, first - 1)), ..options.clone() };
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
         let mut told = Bar { bar: &bar, map: None, released: 0 };
@@ -144,7 +155,7 @@ struct Section<'a, W: Write> {
     out: &'a mut Writer<W>,
     /// The device whose resources are being loaded.
     opened: Option<u64>,
-    trimmed: &'a mut Trimmed,
+    done: Written,
 }
 
 impl<W: Write> Section<'_, W> {
@@ -166,7 +177,7 @@ impl<W: Write> Section<'_, W> {
             for input in inputs {
                 let mut bytes = input.bytes.clone();
                 if !held.fill(input.buffer, &mut bytes, &input.unknown) {
-                    *self.trimmed.lacks.entry("inputs of builds that are gone".into()).or_default() += 1;
+                    *self.done.lacks.entry("inputs of builds that are gone".into()).or_default() += 1;
                 }
                 self.buffer(input.device, input.buffer, &bytes)?;
             }
@@ -193,8 +204,8 @@ impl<W: Write> Section<'_, W> {
         for &id in buffers {
             let (mut bytes, unknown) = range.at.bytes_of(id);
             held.fill(id, &mut bytes, &unknown);
-            self.trimmed.contents.0 += 1;
-            self.trimmed.contents.2 += bytes.len() as u64;
+            self.done.contents.0 += 1;
+            self.done.contents.2 += bytes.len() as u64;
             self.buffer(device(id), id, &bytes)?;
         }
         for (&id, &layout) in held.layouts.iter().filter(|l| *l.1 != 0) {
@@ -206,11 +217,11 @@ impl<W: Write> Section<'_, W> {
             if images.contains(&id) {
                 for (&(_, aspect), (levels, bytes)) in held.images.range((id, 0)..=(id, u32::MAX)) {
                     aspects += 1;
-                    self.trimmed.contents.2 += bytes.len() as u64;
+                    self.done.contents.2 += bytes.len() as u64;
                     self.image(device(id), id, (aspect, layout), levels.clone(), bytes)?;
                 }
             }
-            self.trimmed.contents.1 += u64::from(aspects > 0);
+            self.done.contents.1 += u64::from(aspects > 0);
             if aspects == 0 {
                 let planes = world::formats::planes(image.format as i32);
                 let aspect = planes.and_then(|p| p.first().map(|p| p.aspect)).unwrap_or(1);

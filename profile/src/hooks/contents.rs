@@ -30,7 +30,7 @@ pub struct ContentsHook {
 impl ContentsHook {
     /// Hooks for the end of a frame: what follows layouts, and what reads these buffers and images; and where the layouts
     /// of `layouts_of` will be, which come before any contents.
-    pub fn new(
+    pub fn hooks(
         frame: u64,
         (buffers, images): (Vec<u64>, Vec<u64>),
         layouts_of: &[u64],

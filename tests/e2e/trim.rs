@@ -1,0 +1,180 @@
+//! `trim`: frames of captures as captures of their own, which show what the whole shows, here and in gfxrecon-replay.
+
+use crate::device::device;
+use crate::screenshot;
+use crate::support::{Scratch, reray, run, sample, shared_capture, text};
+use gfxr_parse::container::{BlockKind, Capture, MarkerKind};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+fn trim(file: &Path, frames: &str, to: &Path) -> Output {
+    let mut command = reray();
+    command.arg("trim").arg(file).args(["--frames", frames, "--json", "-o"]).arg(to);
+    command.output().expect("the program starts")
+}
+
+/// What it says, where it ends well.
+fn trimmed(file: &Path, frames: &str, to: &Path) -> Value {
+    let out = trim(file, frames, to);
+    assert!(out.status.success(), "{}: {}", file.display(), text(&out.stderr));
+    serde_json::from_slice(&out.stdout).expect("JSON")
+}
+
+fn open(file: &Path) -> Capture {
+    Capture::new(std::fs::read(file).expect("readable")).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The blocks behind the state section, each as it is in the file.
+fn frames_of(file: &Path) -> Vec<Vec<u8>> {
+    let capture = open(file);
+    let ends = |b: &gfxr_parse::container::Block<'_>| matches!(b.kind(), Ok(BlockKind::StateMarker(m)) if m.kind == MarkerKind::End);
+    capture.blocks().skip_while(|b| !ends(b)).skip(1).map(|b| b.raw().to_vec()).collect()
+}
+
+/// Captures, frames of them, and what of these is unlike the others.
+const RANGES: [(&str, &str, &str); 14] = [
+    ("cubes.gfxr", "2-3", "command buffers that were recorded before"),
+    ("cubes_zlib.gfxr", "29-30", "the last frames, of a compressed file"),
+    ("builds.gfxr", "3-4", "structures of many kinds"),
+    ("closed_compute.gfxr", "2", "a texture that is sampled"),
+    ("cornell.gfxr", "2", "a structure that the frame updates"),
+    ("feedback.gfxr", "6-7", "events that the device set, queries, counters of transform feedback"),
+    ("formats.gfxr", "2-3", "formats that the capture knows texels of"),
+    ("memory.gfxr", "3", "memory that buffers share"),
+    ("objects.gfxr", "2-3", "shader objects and descriptor buffers"),
+    ("pointers.gfxr", "2-3", "addresses in buffers"),
+    ("rays.gfxr", "4-5", "instances that a shader writes"),
+    ("rays_frames_4_5.gfxr", "5", "what a state section built"),
+    ("triangle_4.gfxr", "2", "pictures of four samples that the frame clears"),
+    ("uniforms.gfxr", "3-4", "many sets"),
+];
+
+#[test]
+fn frames_of_samples_stand_alone() {
+    if !device("trim") {
+        return;
+    }
+    let scratch = Scratch::new("trim");
+    for (name, frames, what) in RANGES {
+        let (whole, part) = (sample(name), scratch.path(name));
+        let said = trimmed(&whole, frames, &part);
+        let pictures = said["pictures"].as_array().expect("it compares").clone();
+        let differ = pictures[1].as_u64();
+        assert!(pictures[0].as_u64() > Some(0) && differ == Some(0), "{name}, {what}: {said}");
+        // The frames are the capture's, byte for byte, and everything comes back as it was written.
+        let (of_whole, of_part) = (open(&whole), frames_of(&part));
+        let all: Vec<&[u8]> = of_whole.blocks().map(|b| b.raw()).collect();
+        let first = all.iter().position(|b| **b == of_part[0][..]).expect("it is there");
+        assert!(all.windows(of_part.len()).any(|w| w == of_part), "{name}: from block {first} on");
+        let verified = run([Path::new("verify"), &part]);
+        assert!(verified.status.success(), "{name}: {}", text(&verified.stderr));
+        // Nothing that the validation layer says of it, it does not say of the whole (it crashes in vkCreateShadersEXT).
+        if name == "objects.gfxr" {
+            continue;
+        }
+        let messages = |file: &Path| {
+            let out =
+                reray().arg("replay").arg(file).args(["--validate", "--quiet"]).output().expect("starts");
+            assert!(out.status.success(), "{name}: {}", text(&out.stderr));
+            text(&out.stderr).matches("VUID-").count()
+        };
+        assert!(messages(&part) <= messages(&whole), "{name}, {what}");
+    }
+}
+
+#[test]
+fn the_whole_is_the_whole() {
+    let scratch = Scratch::new("trim-whole");
+    for (name, frames) in
+        [("cubes.gfxr", "1-30"), ("msaa_frames_10_12.gfxr", "10-12"), ("nested.gfxr", "1-4")]
+    {
+        let to = scratch.path(name);
+        let mut command = reray();
+        command.arg("trim").arg(sample(name)).args(["--frames", frames, "--unchecked", "-o"]).arg(&to);
+        let out = command.output().expect("the program starts");
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let read = |file: PathBuf| std::fs::read(file).expect("readable");
+        assert!(read(to) == read(sample(name)), "{name}");
+    }
+}
+
+#[test]
+fn programs_that_are_not_ours_stand_alone_and_are_smaller() {
+    if !device("trim of other programs") {
+        return;
+    }
+    let scratch = Scratch::new("trim-others");
+    // A tenth of the frames; what of the bytes is left.
+    for (name, frames, share) in [
+        ("vkcube.gfxr", "50-52", 1.0 / 3.0),
+        ("vkd3d_gears_trim_40_59.gfxr", "45-46", 1.0 / 3.0),
+        ("foreign/rtiv_320.gfxr", "3", 1.0),
+    ] {
+        let Some(file) = shared_capture(name) else { continue };
+        let said = trimmed(&file, frames, &scratch.path("part.gfxr"));
+        let bytes = |n: usize| said["bytes"][n].as_u64().expect("a number") as f64;
+        assert!(bytes(1) <= share * bytes(0), "{name}: {said}");
+        assert_eq!(said["pictures"][1], 0, "{name}");
+    }
+}
+
+#[test]
+fn gfxrecon_replay_plays_what_was_trimmed() {
+    if !device("trims in gfxrecon-replay") {
+        return;
+    }
+    let scratch = Scratch::new("trim-peer");
+    for (name, frames, shown) in
+        [("cubes.gfxr", "20-21", [(20, 1), (21, 2)]), ("memory.gfxr", "2-3", [(2, 1), (3, 2)])]
+    {
+        let part = scratch.path(name);
+        trimmed(&sample(name), frames, &part);
+        screenshot::equals(&part, &format!("trimmed-{name}"), &shown);
+    }
+}
+
+#[test]
+fn blocks_count_as_they_do_in_the_whole() {
+    if !device("counts of trims") {
+        return;
+    }
+    let scratch = Scratch::new("trim-counts");
+    let part = scratch.path("part.gfxr");
+    trimmed(&sample("rays.gfxr"), "4-5", &part);
+    let counted = |file: &Path, to: &str| {
+        let folder = scratch.path(to);
+        let mut command = reray();
+        command.arg("profile").arg(file).args([
+            "--frames",
+            "4-5",
+            "--passes",
+            "blocks",
+            "--assume-subgroups",
+            "--quiet",
+            "-o",
+        ]);
+        let out = command.arg(&folder).output().expect("the program starts");
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let out = reray().arg("analyze").arg(&folder).args(["hotspots", "--format", "json"]).output();
+        let said: Value = serde_json::from_slice(&out.expect("starts").stdout).expect("JSON");
+        said["reports"][0]["tables"].clone()
+    };
+    let (whole, part) = (counted(&sample("rays.gfxr"), "whole"), counted(&part, "part"));
+    assert!(whole.is_array() && whole == part, "{whole}\n{part}");
+}
+
+#[test]
+fn what_cannot_be_trimmed_is_told_and_nothing_is_written() {
+    let scratch = Scratch::new("trim-errors");
+    let to = scratch.path("none.gfxr");
+    for (file, frames, says) in [
+        ("cubes.gfxr", "31", "there is no frame 31; the last is frame 30"),
+        ("cubes.gfxr", "1,3", "--frames: expected one range"),
+        ("rays_frames_4_5.gfxr", "3", "the first is frame 4"),
+    ] {
+        let out = trim(&sample(file), frames, &to);
+        assert!(!out.status.success() && text(&out.stderr).contains(says), "{}", text(&out.stderr));
+        assert!(!to.exists(), "{file}");
+    }
+}
