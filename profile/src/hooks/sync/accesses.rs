@@ -68,8 +68,14 @@ impl Running {
         }
         // (what is loaded is read; what is cleared, or may be anything, is written)
         let loaded = |view: u64| {
+            // (of what has no stencil, the operation for stencil means nothing, and may say anything)
+            let aspects = aspects_of(world, view);
             let loads = |a: &&Attachment| {
-                a.view == view && (a.load == LOAD_OP_LOAD || a.stencil_load == LOAD_OP_LOAD || a.load > 2)
+                let of = |op: u32| op == LOAD_OP_LOAD || op > 2;
+                // (outside of render passes each aspect is an attachment of its own)
+                let stencil = a.what == Use::Subpasses && aspects & STENCIL != 0 && of(a.stencil_load);
+                let other = a.what != Use::Subpasses || aspects & !STENCIL != 0;
+                a.view == view && (stencil || other && of(a.load))
             };
             self.attachments.iter().any(|a| loads(&a)) || self.attachments.iter().all(|a| a.view != view)
         };
@@ -379,6 +385,13 @@ const WHOLE: Subresources =
 /// Whether a view shows depth or stencil.
 fn is_depth(world: &World, view: u64) -> bool {
     const DEPTH_STENCIL: u32 = 6;
-    let range = world.image_views.get(&view).map_or(Subresources::default(), |v| v.range);
-    range.aspects & DEPTH_STENCIL != 0
+    aspects_of(world, view) & DEPTH_STENCIL != 0
+}
+
+/// VK_IMAGE_ASPECT_STENCIL_BIT.
+const STENCIL: u32 = 4;
+
+/// The aspects that a view shows; none of one that does not exist.
+fn aspects_of(world: &World, view: u64) -> u32 {
+    world.image_views.get(&view).map_or(0, |v| v.range.aspects)
 }
