@@ -6,6 +6,7 @@ use crate::replaying::{Bar, failure};
 use gfxr_parse::container::Capture;
 use gfxr_parse::schema::command_named;
 use profile::hooks::screenshot::{ScreenshotHook, Shot, What, Wish};
+use replay::hook::Hook;
 use replay::options::Options;
 use replay::session::{On, replay};
 use std::cell::RefCell;
@@ -21,8 +22,13 @@ pub fn watched(capture: &Capture) -> What {
 /// A frame, the swapchain if the frame presented more than one, and what it showed.
 pub type Shown = (u64, Option<u64>, blake3::Hash);
 
-/// Replays up to the last of these frames; what each showed, in their order. Frames that show nothing are not among them.
-pub fn shown(capture: &Capture, options: &Options, frames: (u64, u64)) -> Result<Vec<Shown>, Failure> {
+/// Replays up to the last of these frames, with changes; what each showed, in their order. Frames that show nothing are not among them.
+pub fn shown(
+    capture: &Capture,
+    options: &Options,
+    frames: (u64, u64),
+    changes: Vec<Box<dyn Hook>>,
+) -> Result<Vec<Shown>, Failure> {
     let found = Rc::new(RefCell::new(vec![]));
     let to = found.clone();
     let take = move |s: Shot| {
@@ -39,7 +45,9 @@ pub fn shown(capture: &Capture, options: &Options, frames: (u64, u64)) -> Result
     let options = Options { frames: Some(frames), ..options.clone() };
     let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
     let mut told = Bar { bar: &bar, map: None, released: 0 };
-    let done = replay(capture, &options, On::Vulkan, vec![Box::new(hook)], 0, &mut told);
+    let mut hooks = changes;
+    hooks.push(Box::new(hook));
+    let done = replay(capture, &options, On::Vulkan, hooks, 0, &mut told);
     bar.finish_and_clear();
     done.map_err(failure)?;
     let found = std::mem::take(&mut *found.borrow_mut());

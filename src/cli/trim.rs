@@ -3,6 +3,7 @@
 use super::run::RunArgs;
 use clap::Args;
 use std::path::PathBuf;
+use trace::plan::Use;
 use trace::select::Ranges;
 
 /// `trim`
@@ -13,14 +14,19 @@ again, contents of buffers and images as a replay finds them there, fences and s
 
 Examples:
   reray-replay trim cap.gfxr --frames 20-22 -o small.gfxr
-  reray-replay trim cap.gfxr --frames 100 -o one.gfxr --unchecked")]
+  reray-replay trim cap.gfxr --frames 100 -o one.gfxr --unchecked
+  reray-replay trim cap.gfxr --change 'skip:label=shadow*' -o without_shadows.gfxr")]
 pub struct TrimArgs {
     /// The capture
     #[arg(value_name = "CAPTURE")]
     pub file: PathBuf,
-    /// The frames: one, or a range
+    /// The frames: one, or a range [default: all]
     #[arg(long, value_name = "A-B")]
-    pub frames: Ranges,
+    pub frames: Option<Ranges>,
+    /// Write this change to calls into the result: skip, half, half-instances, opaque, structures, wide-barriers or no-barriers, with the
+    /// options that docs/runs.md lists; may be given more than once
+    #[arg(long, value_name = "CHANGE")]
+    pub change: Vec<Use>,
     /// The capture to write
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,

@@ -6,13 +6,25 @@ use crate::cli::TrimArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::output;
 use experiment::trim::{Settings, trim};
+use trace::select::Ranges;
 
 /// Runs the sub-command.
 pub fn run(args: &TrimArgs) -> Result<Exit, Failure> {
-    let &[frames] = args.frames.all() else {
-        return Err(Failure(Exit::Usage, "--frames: expected one range, as 20 or 20-22".into()));
+    let frames = match args.frames.as_ref().map(Ranges::all) {
+        None => None,
+        Some(&[one]) => Some(one),
+        Some(_) => return Err(Failure::usage("--frames: expected one range, as 20 or 20-22")),
     };
-    let settings = Settings { file: args.file.clone(), frames, check: !args.unchecked, run: args.run.how() };
+    if frames.is_none() && args.change.is_empty() {
+        return Err(Failure::usage("nothing to do: name --frames, or a --change"));
+    }
+    let settings = Settings {
+        file: args.file.clone(),
+        frames,
+        changes: args.change.clone(),
+        check: !args.unchecked,
+        run: args.run.how(),
+    };
     let done = trim(&settings, &args.output)?;
     if args.json {
         let json = serde_json::to_string_pretty(&done).map_err(Failure::new)?;

@@ -178,3 +178,51 @@ fn what_cannot_be_trimmed_is_told_and_nothing_is_written() {
         assert!(!to.exists(), "{file}");
     }
 }
+
+#[test]
+fn changes_are_written_into_the_result() {
+    if !device("changes in trims") {
+        return;
+    }
+    let scratch = Scratch::new("trim-changes");
+    let to = scratch.path("changed.gfxr");
+    let changed = |capture: &str, change: &str, flags: &[&str]| {
+        let mut command = reray();
+        command
+            .arg("trim")
+            .arg(sample(capture))
+            .args(["--change", change, "--json", "-o"])
+            .arg(&to)
+            .args(flags);
+        let out = command.output().expect("the program starts");
+        assert!(out.status.success(), "{change}: {}", text(&out.stderr));
+        let said: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        // (the pictures are those of the capture with the change)
+        assert_eq!(said["pictures"][1], 0, "{change}: {said}");
+        assert!(said["changed"].as_u64() > Some(0), "{change}: {said}");
+        text(&run([Path::new("dump"), &to]).stdout)
+    };
+    let count = |dump: &str, command: &str| dump.matches(&format!("\"name\":\"{command}")).count();
+    let whole = text(&run([Path::new("dump"), &sample("cubes.gfxr")]).stdout);
+    let skipped = changed("cubes.gfxr", "skip", &[]);
+    assert!(count(&whole, "vkCmdDraw") > 60 && count(&skipped, "vkCmdDraw") == 0);
+    // What only these draws would use is not bound, and everything else is as it was.
+    assert_eq!(count(&skipped, "vkCmdBindPipeline"), 0);
+    assert_eq!(count(&skipped, "vkCmdBeginRenderPass"), count(&whole, "vkCmdBeginRenderPass"));
+    let one = changed("cubes.gfxr", "skip", &["--frames", "3"]);
+    assert!(count(&one, "vkQueuePresentKHR") == 1 && count(&one, "vkCmdDraw") == 0);
+    let opaque = changed("weekend_anyhit.gfxr", "opaque", &[]);
+    assert!(
+        opaque.matches("VK_GEOMETRY_OPAQUE_BIT").count() > 0 || opaque.contains("\"flags\":\"0x00000001\"")
+    );
+    for (change, says) in [
+        ("no-depth", "more than a change of calls"),
+        ("structures:compacted", "more than a change of calls"),
+        ("half-instances", "no call becomes another"),
+    ] {
+        let out =
+            reray().arg("trim").arg(sample("cubes.gfxr")).args(["--change", change, "-o"]).arg(&to).output();
+        let out = out.expect("the program starts");
+        assert!(!out.status.success() && text(&out.stderr).contains(says), "{change}: {}", text(&out.stderr));
+    }
+}

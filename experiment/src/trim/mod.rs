@@ -1,12 +1,13 @@
 //! `trim`: some frames of a capture as a capture of their own, in the form in which GFXReconstruct's layer writes trimmed captures.
 //!
-//! What comes before the frames becomes a state section: the calls that make what the frames use ([`before`]), structures built and queries made
-//! again ([`residue`]), contents of buffers and images as a replay finds them there, layouts, and what synchronises ([`sync`]). Contents that the frames
-//! do not read, or overwrite first, are left out ([`first_use`]). Bytes that the capture itself knows are the capture's, so that addresses in them are, too.
+//! What comes before the frames becomes a state section: the calls that make what the frames use (`before`), structures built and queries made
+//! again (`residue`), contents of buffers and images as a replay finds them there, layouts, and what synchronises (`sync`). Contents that the frames
+//! do not read, or overwrite first, are left out (`first_use`). Bytes that the capture itself knows are the capture's, so that addresses in them are, too.
 //!
 //! Guarantees: the blocks of the frames are the capture's, byte for byte, and so is everything where the frames are all; what the
 //! result lacks is told by name. Refuses captures of several files, frames that there are not, and blocks that cannot be read.
 
+mod baked;
 mod before;
 mod first_use;
 mod range;
@@ -20,7 +21,7 @@ use crate::files::input;
 use crate::frames::{no_such_frame, there};
 use crate::how::How;
 use crate::progress;
-use crate::replaying::options;
+use crate::replaying::{changes, options};
 use crate::shots::shown;
 use gfxr_parse::container::{Capture, Compression};
 use gfxr_parse::writer::Writer;
@@ -31,13 +32,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use trace::plan::Use;
 
 /// What is wanted.
 pub struct Settings {
     /// The capture.
     pub file: PathBuf,
-    /// The first and the last frame.
-    pub frames: (u64, u64),
+    /// The first and the last frame; none for all.
+    pub frames: Option<(u64, u64)>,
+    /// Changes to calls that are written into the result.
+    pub changes: Vec<Use>,
     /// The pictures of the result are compared with those of the capture.
     pub check: bool,
     /// How to replay up to them.
@@ -51,6 +55,8 @@ pub struct Trimmed {
     pub before: (u64, u64),
     /// Blocks of the frames.
     pub frames: u64,
+    /// Blocks that changes made others.
+    pub changed: u64,
     /// Buffers and images that begin with contents, and bytes of these.
     pub contents: (u64, u64, u64),
     /// What is not in the result, and how often.
@@ -76,6 +82,9 @@ impl fmt::Display for Trimmed {
             f,
             "{buffers} buffers and {images} images begin with contents, {held} bytes before compression."
         )?;
+        if self.changed > 0 {
+            writeln!(f, "{} blocks are others by the changes.", self.changed)?;
+        }
         match self.pictures {
             Some((of, 0)) if of > 0 => writeln!(f, "{of} pictures of the frames are those of the capture."),
             _ => Ok(()),
@@ -85,17 +94,26 @@ impl fmt::Display for Trimmed {
 
 /// Trims, into a file.
 pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
-    let capture = input::open(&settings.file, settings.run.reading)?;
+    let whole = input::open(&settings.file, settings.run.reading)?;
     let options = options(&settings.run)?;
-    let (first, last) = settings.frames;
-    if let Some(there) = there(&capture, &options.frame_by) {
+    let there = there(&whole, &options.frame_by);
+    let (first, last) = settings.frames.or(there).unwrap_or((1, u64::MAX));
+    if let Some(there) = there {
         let is = |n: &u64| (there.0..=there.1).contains(n);
         [first, last].iter().find(|n| !is(n)).map_or(Ok(()), |n| Err(no_such_frame(*n, there)))?;
     }
+    let mut trimmed = Trimmed::default();
+    let changed;
+    let capture = if settings.changes.is_empty() {
+        &whole
+    } else {
+        (changed, trimmed.changed) = baked::baked(&whole, &options, &settings.changes)?;
+        &changed
+    };
     let blamed = |e: gfxr_parse::error::Error| Failure::new(format_args!("{}: {e}", settings.file.display()));
     progress::step("what the frames use");
-    let range = Range::of(&capture, &options, settings.frames)
-        .map_err(|e| Failure::new(format_args!("{}: {e}", settings.file.display())))?;
+    let range = Range::of(capture, &options, (first, last));
+    let range = range.map_err(|e| Failure::new(format_args!("{}: {e}", settings.file.display())))?;
     let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let cannot = |e: std::io::Error| Failure::new(format_args!("{}: {e}", output.display()));
     let file = tempfile::NamedTempFile::new_in(folder).map_err(cannot)?;
@@ -106,43 +124,41 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
         header.set_compression(Compression::Zstd);
     }
     let mut out = Writer::new(out, &header).map_err(blamed)?;
-    let mut trimmed = Trimmed::default();
     let (from, to) = range.blocks;
     (trimmed.before.0, trimmed.frames) = (from as u64, (to - from) as u64);
     if range.first {
         trimmed.before.1 = from as u64;
-        raw(&capture, 0..from, &mut out)?;
+        raw(capture, 0..from, &mut out)?;
     } else {
-        let done = section::section(&capture, &options, &range, first, &mut out)?;
+        let done = section::section(capture, &options, &range, first, &mut out)?;
         trimmed.before.1 = done.kept;
         (trimmed.contents, trimmed.lacks) = (done.contents, done.lacks);
     }
     // (behind the frames come the ends of objects that may not be there)
-    raw(&capture, from..if range.is_all() { usize::MAX } else { to }, &mut out)?;
+    raw(capture, from..if range.is_all() { usize::MAX } else { to }, &mut out)?;
     let file = out.finish().map_err(blamed)?.into_inner().map_err(|e| cannot(e.into_error()))?;
-    trimmed.bytes = (capture.bytes().len() as u64, file.as_file().metadata().map_err(cannot)?.len());
+    trimmed.bytes = (whole.bytes().len() as u64, file.as_file().metadata().map_err(cannot)?.len());
     file.persist(output).map_err(|e| cannot(e.error))?;
     if settings.check {
         progress::step("whether the frames look as before");
-        trimmed.pictures = Some(compared(&capture, &options, settings, output)?);
+        trimmed.pictures = Some(compared(&whole, &options, (settings, (first, last)), output)?);
     }
     Ok(trimmed)
 }
 
-/// How many pictures the frames show in the capture and in the result, and how many of them differ.
+/// How many pictures the frames show in the capture (with the changes) and in the result, and how many of them differ.
 fn compared(
     capture: &Capture,
     options: &Options,
-    settings: &Settings,
+    (settings, frames): (&Settings, (u64, u64)),
     output: &Path,
 ) -> Result<(u64, u64), Failure> {
-    let (first, last) = settings.frames;
-    let whole = shown(capture, options, settings.frames)?;
+    let whole = shown(capture, options, frames, changes(&settings.changes)?)?;
     let result = input::open(output, settings.run.reading)?;
     // (where presents end no frames, those of the result are counted anew)
-    let counted =
-        if there(&result, &options.frame_by).is_some() { settings.frames } else { (1, last - first + 1) };
-    let ours = shown(&result, options, counted)?;
+    let anew = there(&result, &options.frame_by).is_none();
+    let counted = if anew { (1, frames.1.saturating_sub(frames.0).saturating_add(1)) } else { frames };
+    let ours = shown(&result, options, counted, vec![])?;
     let differ = (0..whole.len().max(ours.len())).filter(|n| {
         let of = |all: &[crate::shots::Shown]| all.get(*n).map(|s| (s.1, s.2));
         of(&whole) != of(&ours)

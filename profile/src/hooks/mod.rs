@@ -27,3 +27,4 @@ pub mod resources;
 pub mod screenshot;
 pub mod sync;
 mod timestamps;
+pub mod written;
