@@ -20,6 +20,7 @@ pub mod follow;
 pub mod frames;
 pub mod how;
 pub mod info;
+pub mod looped;
 pub mod ordered;
 pub mod page;
 pub mod progress;

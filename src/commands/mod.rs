@@ -15,7 +15,6 @@ mod dump;
 mod extract;
 mod habits;
 mod info;
-mod looped;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod merge_profiles;

@@ -3,16 +3,15 @@
 //! Guarantees: stdout carries the report alone; what was done differently from the capture is counted and, with `-v`,
 //! named. A divergence ends with exit code 5, also when `--keep-going` passed it over.
 
-use super::looped;
 use super::upstream::Upstream;
-use crate::cli::{ReplayArgs, TimesLevel};
+use crate::cli::{LoopArgs, ReplayArgs, TimesLevel};
 use crate::exit::{self, Exit, Failure, complain, detail};
 use crate::{input, output, progress};
 use analyses::report::escape;
-use experiment::frames;
 use experiment::record::plan::{Probes, timed_list};
 use experiment::replaying::{Bar, breadcrumbs, changes, failure, options};
 use experiment::times::{Files, Times, Wanted, chain_note, frame_cost};
+use experiment::{frames, looped};
 use gfxr_parse::container::Capture;
 use profile::hooks::command_times::Level;
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
@@ -21,6 +20,7 @@ use profile::hooks::pipeline_times::{PipelineTimes, PipelineTimesHook};
 use replay::error::Error;
 use replay::fault::{Address, Fault, Place, Vendor, Where};
 use replay::hook::Hook;
+use replay::looped::Loop;
 use replay::options::Bridge;
 use replay::report::{BridgeCost, Checkpoints, RecordedCommand};
 use replay::session::{On, Summary, replay_as_far};
@@ -43,7 +43,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
             return Err(frames::no_such_frame(n, there));
         }
     }
-    options.looped = looped::wanted(&args.looped);
+    options.looped = wanted(&args.looped);
     let on = if args.echo { On::Echo } else { On::Vulkan };
     let mut all = FrameTimes::default();
     let (mut last, mut stopped) = (None, None);
@@ -138,7 +138,7 @@ fn say(
     let (cost, wall) = frame_cost(times, s.load_frame);
     let run = analyses::Run { load_frame: s.load_frame, cost };
     let mut report = match &s.looped {
-        Some(l) => looped::report(args, l, &times.frames, run.cost),
+        Some(l) => looped::report(args.looped.seed, l, &times.frames, run.cost),
         None => analyses::frame_times::report(&run, &times.frames),
     };
     report.notes.extend(wall);
@@ -148,7 +148,7 @@ fn say(
     }
     let text = if args.json {
         let mut json = to_json(capture, s, times, &report);
-        json["loop"] = s.looped.as_ref().map_or(Value::Null, |l| looped::to_json(args, l));
+        json["loop"] = s.looped.as_ref().map_or(Value::Null, |l| looped::to_json(args.looped.seed, l));
         json["pipelines"] = json!({ "calls": made.calls, "made_ns": made.total.0 });
         json["times"] = within.to_json(inner.as_ref());
         json["stopped"] = stopped.map_or(Value::Null, |e| stopped_json(e, s));
@@ -349,5 +349,17 @@ fn to_json(capture: &Capture, s: &Summary, times: &FrameTimes, report: &analyses
         },
         "report": report,
         "frame_times": times.frames,
+    })
+}
+
+/// What to loop, if anything.
+fn wanted(args: &LoopArgs) -> Option<Loop> {
+    args.loop_frame.map(|frame| Loop {
+        frame,
+        iterations: args.iterations,
+        warmup: args.warmup,
+        allow_drift: args.allow_drift,
+        leave_contents: false,
+        or_once: false,
     })
 }

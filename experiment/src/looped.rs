@@ -1,26 +1,15 @@
-//! `--loop-frame`: what the flags ask for, and what the loop left behind as a report and as JSON.
+//! A repeated frame: what the loop left behind as a report and as JSON.
+//!
+//! Guarantees: nothing is measured here. Refuses nothing.
 
-use crate::cli::{LoopArgs, ReplayArgs};
 use analyses::loop_times::{self, About};
 use analyses::report::{Cost, Report};
-use replay::looped::{Compared, Loop, Looped};
+use replay::looped::{Compared, Looped};
 use serde_json::{Value, json};
 use trace::{FrameTime, Iteration, Nanos};
 
-/// What to loop, if anything.
-pub fn wanted(args: &LoopArgs) -> Option<Loop> {
-    args.loop_frame.map(|frame| Loop {
-        frame,
-        iterations: args.iterations,
-        warmup: args.warmup,
-        allow_drift: args.allow_drift,
-        leave_contents: false,
-        or_once: false,
-    })
-}
-
 /// The report on a loop; `frames` are its timed iterations.
-pub fn report(args: &ReplayArgs, l: &Looped, frames: &[FrameTime], cost: Cost) -> Report {
+pub fn report(seed: u64, l: &Looped, frames: &[FrameTime], cost: Cost) -> Report {
     let iterations: Vec<Iteration> = l
         .iterations
         .iter()
@@ -37,7 +26,7 @@ pub fn report(args: &ReplayArgs, l: &Looped, frames: &[FrameTime], cost: Cost) -
         .collect();
     let about = About {
         frame: l.frame,
-        seed: args.looped.seed,
+        seed,
         snapshot: Nanos(l.snapshot_ns),
         snapshot_bytes: l.snapshot_bytes,
         notes: notes(l),
@@ -75,11 +64,11 @@ fn notes(l: &Looped) -> Vec<String> {
 }
 
 /// The loop as JSON.
-pub fn to_json(args: &ReplayArgs, l: &Looped) -> Value {
+pub fn to_json(seed: u64, l: &Looped) -> Value {
     json!({
         "frame": l.frame,
         "warmup": l.warmup,
-        "seed": args.looped.seed,
+        "seed": seed,
         "compared": match l.compared { Compared::Presented => "presented", Compared::Changed => "changed" },
         "hashes": l.hashes.iter().map(hex).collect::<Vec<_>>(),
         "equal": l.iterations.len() as u64 - u64::from(l.drifted),
