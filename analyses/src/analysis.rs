@@ -1,22 +1,10 @@
-//! What an analysis and a question are: they say which records they want, and make a report of them.
+//! What a question is: it says which tables it wants, and makes a report of them; and what is known of a run beside its records.
 //!
-//! Guarantees: the same records give the same report. Names no analysis; the lists of them are at the top of the crate.
+//! Guarantees: the same records give the same report. Names no question; the list of them is at the top of the crate.
 
 use crate::events;
 use crate::report::{Cost, Report};
-use trace::{Batch, RecordKinds, Source, Table, Unreadable};
-
-/// A question to a trace.
-pub trait Analysis: Sync {
-    /// Its name on the command line, and in its report.
-    fn name(&self) -> &'static str;
-
-    /// The records that answer it. A run has to measure these.
-    fn wants(&self) -> RecordKinds;
-
-    /// Begins to fold the records of one run.
-    fn start(&self, run: &Run) -> Box<dyn Fold>;
-}
+use trace::{Source, Table, Unreadable};
 
 /// A question to what instrumented shaders recorded: the tables of a trace.
 pub trait Question: Sync {
@@ -37,15 +25,6 @@ pub trait Question: Sync {
 
     /// The answer.
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable>;
-}
-
-/// An analysis in the middle of its records.
-pub trait Fold {
-    /// Takes the next batch. Kinds that the analysis does not want are passed over.
-    fn fold(&mut self, batch: Batch<'_>);
-
-    /// The report on everything folded.
-    fn finish(self: Box<Self>) -> Report;
 }
 
 /// What is known of a run beside its records.

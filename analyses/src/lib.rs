@@ -55,7 +55,7 @@ pub mod verdict;
 pub mod warp_order;
 pub mod what_if;
 
-pub use analysis::{Analysis, Fold, Question, Run};
+pub use analysis::{Question, Run};
 
 /// Every question there is.
 pub static QUESTIONS: &[&dyn Question] = &[
@@ -89,25 +89,15 @@ pub static QUESTIONS: &[&dyn Question] = &[
     &sync::Sync,
 ];
 
-/// Every analysis there is.
-pub static ANALYSES: &[&dyn Analysis] = &[&frame_times::FrameTimes, &command_times::CommandTimes];
-
-/// The analysis of this name.
-pub fn by_name(name: &str) -> Option<&'static dyn Analysis> {
-    ANALYSES.iter().copied().find(|analysis| analysis.name() == name)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{ANALYSES, by_name};
+    use super::QUESTIONS;
 
     #[test]
-    fn names_are_found_and_are_unique() {
-        for (index, analysis) in ANALYSES.iter().enumerate() {
-            let position = ANALYSES.iter().position(|other| other.name() == analysis.name());
-            assert_eq!(position, Some(index), "{}", analysis.name());
-            assert!(by_name(analysis.name()).is_some());
+    fn names_are_unique() {
+        for (index, question) in QUESTIONS.iter().enumerate() {
+            let position = QUESTIONS.iter().position(|other| other.name() == question.name());
+            assert_eq!(position, Some(index), "{}", question.name());
         }
-        assert!(by_name("nothing").is_none());
     }
 }

@@ -1,15 +1,13 @@
 //! The records that measuring writes and analysing reads: the only vocabulary that the two share.
 //!
 //! A record says what was measured, of what, in which unit, and nothing of how it was measured or what it
-//! means. Records come in batches of one kind ([`Batch`]), in the order in which they were measured, so that
-//! a batch can lie on disk as columns.
+//! means. Records of one kind come in the order in which they were measured.
 //!
 //! Times of frames and of what they submit are records of their own. What instrumented shaders write comes as rows of
 //! tables ([`tables`]): each says what its columns are, so that files and exports need to know nothing more.
 //! Swizzles ([`swizzle`]) go the other way: analysing makes them, and a pass applies them.
 #![forbid(unsafe_code)]
 
-mod batch;
 mod columns;
 mod command_counters;
 mod command_time;
@@ -30,7 +28,6 @@ pub mod tolerance;
 mod units;
 pub mod what_if;
 
-pub use batch::{Batch, RecordKind, RecordKinds};
 pub use columns::{ColumnData, Columns, Memory, Parts, Source, Unreadable};
 pub use command_counters::{COUNTERS, CommandCounters, counter_name};
 pub use command_time::{CommandTime, Node, SpanKind, TimeNames};

@@ -31,108 +31,60 @@ pub use export::{Recorded, perfetto, rows};
 pub use nest::{Place, places};
 pub use sums::object;
 
+use crate::Run;
 use crate::report::{Cell, Column, Report, SCHEMA_VERSION, Table, Unit, share};
-use crate::{Analysis, Fold, Run};
 use std::collections::HashMap;
 use sums::{Counts, Sum, Timed, Top, around, at, ms};
-use trace::{Batch, CommandCounters, CommandTime, RecordKind, RecordKinds, SpanKind, TimeNames};
+use trace::{CommandCounters, CommandTime, SpanKind, TimeNames};
 
 /// Rows of the table of the most expensive.
 const TOP: usize = 20;
 /// Rows of the tree.
 const TREE: usize = 60;
 
-/// The analysis.
-#[derive(Clone, Copy, Debug)]
-pub struct CommandTimes;
+/// The name of the report.
+pub const NAME: &str = "command-times";
 
-impl Analysis for CommandTimes {
-    fn name(&self) -> &'static str {
-        "command-times"
-    }
-
-    fn wants(&self) -> RecordKinds {
-        RecordKinds::of(RecordKind::CommandTime) | RecordKinds::of(RecordKind::CommandCounters)
-    }
-
-    fn start(&self, run: &Run) -> Box<dyn Fold> {
-        Box::new(Times {
-            run: run.clone(),
-            names: TimeNames::default(),
-            records: Vec::new(),
-            counters: Vec::new(),
-        })
-    }
-}
-
-/// The report on these records; the short way where all are at hand.
-pub fn report(run: &Run, names: &TimeNames, records: &[CommandTime], counters: &[CommandCounters]) -> Report {
-    let mut fold = CommandTimes.start(run);
-    fold.fold(Batch::CommandTimes(names, records));
-    fold.fold(Batch::CommandCounters(counters));
-    fold.finish()
-}
-
-struct Times {
-    run: Run,
-    names: TimeNames,
-    records: Vec<CommandTime>,
-    counters: Vec<CommandCounters>,
-}
-
-impl Fold for Times {
-    fn fold(&mut self, batch: Batch<'_>) {
-        match batch {
-            Batch::CommandTimes(names, records) => {
-                self.names = names.clone();
-                self.records.extend_from_slice(records);
+/// The report on these records, and what was counted while they ran.
+pub fn report(run: &Run, names: &TimeNames, records: &[CommandTime], counted: &[CommandCounters]) -> Report {
+    let only_load = records.iter().all(|r| Some(r.frame) == run.load_frame);
+    let mut queue_labels = 0;
+    let counts = counters::inclusive(records, counted);
+    let placed: Vec<Timed<'_>> = records
+        .iter()
+        .zip(places(records))
+        .enumerate()
+        .map(|(at, (record, place))| {
+            if record.kind == SpanKind::Submit {
+                queue_labels = names.path(record.node).len().saturating_sub(1);
             }
-            Batch::CommandCounters(counters) => self.counters.extend_from_slice(counters),
-            _ => {}
-        }
-    }
-
-    fn finish(self: Box<Self>) -> Report {
-        let only_load = self.records.iter().all(|r| Some(r.frame) == self.run.load_frame);
-        let mut queue_labels = 0;
-        let counts = counters::inclusive(&self.records, &self.counters);
-        let placed: Vec<Timed<'_>> = self
-            .records
-            .iter()
-            .zip(places(&self.records))
-            .enumerate()
-            .map(|(at, (record, place))| {
-                if record.kind == SpanKind::Submit {
-                    queue_labels = self.names.path(record.node).len().saturating_sub(1);
-                }
-                Timed { record, at, place, queue_labels }
-            })
-            .filter(|t| only_load || Some(t.record.frame) != self.run.load_frame)
-            .collect();
-        let submits = placed.iter().filter(|t| t.record.kind == SpanKind::Submit);
-        let total: u64 = submits.map(|t| t.place.time().0).sum();
-        let finest = match placed.iter().map(|t| t.record.kind).max() {
-            Some(SpanKind::Command) => SpanKind::Command,
-            None | Some(SpanKind::Submit) => SpanKind::Submit,
-            // What runs between passes is as fine as they are.
-            _ => SpanKind::Pass,
-        };
-        let top = most(&placed, finest, &self.names, &counts);
-        let headlines = headline(&top, finest, total, &self.names).into_iter().collect();
-        let mut tables = vec![top_table(&top, finest, total, &self.names)];
-        tables.extend(counters::table(&top, finest));
-        tables.push(tree(&placed, total, &self.names));
-        Report {
-            schema_version: SCHEMA_VERSION,
-            analysis: CommandTimes.name().to_owned(),
-            title: format!("GPU time by {}", finest.name()),
-            headlines,
-            tables,
-            trees: parts::tree(&placed, total, &self.names).into_iter().collect(),
-            notes: notes(&placed, only_load),
-            cost: self.run.cost,
-            ..Report::new("", "")
-        }
+            Timed { record, at, place, queue_labels }
+        })
+        .filter(|t| only_load || Some(t.record.frame) != run.load_frame)
+        .collect();
+    let submits = placed.iter().filter(|t| t.record.kind == SpanKind::Submit);
+    let total: u64 = submits.map(|t| t.place.time().0).sum();
+    let finest = match placed.iter().map(|t| t.record.kind).max() {
+        Some(SpanKind::Command) => SpanKind::Command,
+        None | Some(SpanKind::Submit) => SpanKind::Submit,
+        // What runs between passes is as fine as they are.
+        _ => SpanKind::Pass,
+    };
+    let top = most(&placed, finest, names, &counts);
+    let headlines = headline(&top, finest, total, names).into_iter().collect();
+    let mut tables = vec![top_table(&top, finest, total, names)];
+    tables.extend(counters::table(&top, finest));
+    tables.push(tree(&placed, total, names));
+    Report {
+        schema_version: SCHEMA_VERSION,
+        analysis: NAME.to_owned(),
+        title: format!("GPU time by {}", finest.name()),
+        headlines,
+        tables,
+        trees: parts::tree(&placed, total, names).into_iter().collect(),
+        notes: notes(&placed, only_load),
+        cost: run.cost.clone(),
+        ..Report::new("", "")
     }
 }
 

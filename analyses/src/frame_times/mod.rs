@@ -18,100 +18,66 @@
 //! input, for a display, for its own work between calls), so these are not the program's frame rates: they say
 //! how fast the driver and the device do the program's work.
 
+use crate::Run;
 use crate::report::shapes::{Distribution, Group};
 use crate::report::{Cell, Column, Mark, Report, SCHEMA_VERSION, Series, Table, Unit};
 use crate::stats::Stats;
-use crate::{Analysis, Fold, Run};
-use trace::{Batch, FrameTime, Nanos, RecordKind, RecordKinds};
+use trace::{FrameTime, Nanos};
 
-/// The analysis.
-#[derive(Clone, Copy, Debug)]
-pub struct FrameTimes;
+/// The name of the report.
+pub const NAME: &str = "frame-times";
 
-impl Analysis for FrameTimes {
-    fn name(&self) -> &'static str {
-        "frame-times"
-    }
-
-    fn wants(&self) -> RecordKinds {
-        RecordKinds::of(RecordKind::FrameTime)
-    }
-
-    fn start(&self, run: &Run) -> Box<dyn Fold> {
-        Box::new(Times { run: run.clone(), frames: Vec::new() })
-    }
-}
-
-/// The report on these frames; the short way where all records are at hand.
+/// The report on these frames.
 pub fn report(run: &Run, frames: &[FrameTime]) -> Report {
-    let mut fold = FrameTimes.start(run);
-    fold.fold(Batch::FrameTimes(frames));
-    fold.finish()
-}
+    let (load, played): (Vec<_>, Vec<_>) =
+        frames.iter().partition(|record| Some(record.frame) == run.load_frame);
+    let clocks = [Clock::Gpu, Clock::Cpu];
 
-struct Times {
-    run: Run,
-    frames: Vec<FrameTime>,
-}
-
-impl Fold for Times {
-    fn fold(&mut self, batch: Batch<'_>) {
-        if let Batch::FrameTimes(frames) = batch {
-            self.frames.extend_from_slice(frames);
-        }
+    let mut series = Vec::new();
+    for clock in clocks {
+        series.push(distribution(clock, &clock.stats(&played)));
     }
-
-    fn finish(self: Box<Self>) -> Report {
-        let (load, played): (Vec<_>, Vec<_>) =
-            self.frames.iter().partition(|record| Some(record.frame) == self.run.load_frame);
-        let clocks = [Clock::Gpu, Clock::Cpu];
-
-        let mut series = Vec::new();
-        for clock in clocks {
-            series.push(distribution(clock, &clock.stats(&played)));
-        }
-        for clock in clocks {
-            series.push(course(clock, &self.frames));
-        }
-        Report {
-            schema_version: SCHEMA_VERSION,
-            analysis: FrameTimes.name().to_owned(),
+    for clock in clocks {
+        series.push(course(clock, frames));
+    }
+    Report {
+        schema_version: SCHEMA_VERSION,
+        analysis: NAME.to_owned(),
+        title: "Frame times".to_owned(),
+        headlines: headline(&played).into_iter().collect(),
+        tables: vec![
+            Table {
+                name: "frames".to_owned(),
+                columns: columns(),
+                rows: clocks.iter().filter_map(|clock| row(*clock, &clock.stats(&played))).collect(),
+            },
+            Table {
+                name: "load_frame".to_owned(),
+                columns: vec![
+                    Column::new("load frame", Unit::Text),
+                    Column::new("times", Unit::Count),
+                    Column::new("mean", Unit::Milliseconds),
+                    Column::new("max", Unit::Milliseconds),
+                ],
+                rows: clocks.iter().filter_map(|clock| load_row(*clock, &clock.stats(&load))).collect(),
+            },
+        ],
+        series,
+        distributions: vec![Distribution {
+            name: "times".to_owned(),
             title: "Frame times".to_owned(),
-            headlines: headline(&played).into_iter().collect(),
-            tables: vec![
-                Table {
-                    name: "frames".to_owned(),
-                    columns: columns(),
-                    rows: clocks.iter().filter_map(|clock| row(*clock, &clock.stats(&played))).collect(),
-                },
-                Table {
-                    name: "load_frame".to_owned(),
-                    columns: vec![
-                        Column::new("load frame", Unit::Text),
-                        Column::new("times", Unit::Count),
-                        Column::new("mean", Unit::Milliseconds),
-                        Column::new("max", Unit::Milliseconds),
-                    ],
-                    rows: clocks.iter().filter_map(|clock| load_row(*clock, &clock.stats(&load))).collect(),
-                },
-            ],
-            series,
-            distributions: vec![Distribution {
-                name: "times".to_owned(),
-                title: "Frame times".to_owned(),
-                groups: clocks
-                    .iter()
-                    .map(|clock| Group {
-                        name: clock.title().to_owned(),
-                        course: clock.name("times"),
-                        histogram: clock.name("distribution"),
-                    })
-                    .collect(),
-            }],
-            notes: notes(&played),
-            cost: self.run.cost,
-            ..Report::new("", "")
-        }
+            groups: clocks
+                .iter()
+                .map(|clock| Group {
+                    name: clock.title().to_owned(),
+                    course: clock.name("times"),
+                    histogram: clock.name("distribution"),
+                })
+                .collect(),
+        }],
+        notes: notes(&played),
+        cost: run.cost.clone(),
+        ..Report::new("", "")
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::report::{Cost, json, text};
+use crate::report::{Cost, text};
 
 fn run(load_frame: Option<u64>) -> Run {
     Run { load_frame, cost: Cost::Unknown { why: "this is a test".to_owned() } }
@@ -46,17 +46,6 @@ CPU  0.500 ms █
 Cost of measuring: not known, this is a test
 ";
     assert_eq!(text::render(&report(&run(Some(1)), &known())), expected);
-}
-
-#[test]
-fn batches_make_no_difference() {
-    let frames = known();
-    let whole = json::render(&report(&run(Some(1)), &frames));
-    let mut fold = FrameTimes.start(&run(Some(1)));
-    for batch in frames.chunks(7) {
-        fold.fold(Batch::FrameTimes(batch));
-    }
-    assert_eq!(json::render(&fold.finish()), whole);
 }
 
 #[test]
