@@ -1,10 +1,9 @@
 //! From records to reports: pure functions over what a trace holds; no GPU, no driver.
 //!
-//! An [`Analysis`] says which records it wants; a run measures those; the analysis folds them, batch by batch,
-//! into a [`report::Report`]. The same records give the same bytes of report, on any machine, as often
-//! as one likes. Exporters ([`report::text`], [`report::json`]) know nothing of any analysis.
+//! A [`Question`] says which tables it wants, and makes a [`report::Report`] of them. The same records give the same bytes
+//! of report, on any machine, as often as one likes. Exporters ([`report::text`], [`report::json`]) know nothing of any question.
 //!
-//! One folder an analysis: definition, formula, units and caveats at the head of its file.
+//! One folder a question: definition, formula, units and caveats at the head of its file.
 #![forbid(unsafe_code)]
 
 pub mod advice;
