@@ -33,7 +33,7 @@ fn frames_of(file: &Path) -> Vec<Vec<u8>> {
 }
 
 /// Captures, frames of them, and what of these is unlike the others.
-const RANGES: [(&str, &str, &str); 14] = [
+const RANGES: [(&str, &str, &str); 18] = [
     ("cubes.gfxr", "2-3", "command buffers that were recorded before"),
     ("cubes_zlib.gfxr", "29-30", "the last frames, of a compressed file"),
     ("builds.gfxr", "3-4", "structures of many kinds"),
@@ -45,6 +45,14 @@ const RANGES: [(&str, &str, &str); 14] = [
     ("objects.gfxr", "2-3", "shader objects and descriptor buffers"),
     ("pointers.gfxr", "2-3", "addresses in buffers"),
     ("rays.gfxr", "4-5", "instances that a shader writes"),
+    (
+        "rays.gfxr",
+        "2",
+        "a command buffer of before that builds and traces, and is used again behind the frame",
+    ),
+    ("rays.gfxr", "8", "structures that were updated many times"),
+    ("feedback.gfxr", "5", "events that other command buffers wait for"),
+    ("feedback.gfxr", "12", "the last frame, and queries of many before"),
     ("rays_frames_4_5.gfxr", "5", "what a state section built"),
     ("triangle_4.gfxr", "2", "pictures of four samples that the frame clears"),
     ("uniforms.gfxr", "3-4", "many sets"),
@@ -67,6 +75,10 @@ fn frames_of_samples_stand_alone() {
         let all: Vec<&[u8]> = of_whole.blocks().map(|b| b.raw()).collect();
         let first = all.iter().position(|b| **b == of_part[0][..]).expect("it is there");
         assert!(all.windows(of_part.len()).any(|w| w == of_part), "{name}: from block {first} on");
+        assert!(
+            said["lacks"].as_object().is_some_and(|l| l.keys().all(|k| k.contains("several samples"))),
+            "{said}"
+        );
         let verified = run([Path::new("verify"), &part]);
         assert!(verified.status.success(), "{name}: {}", text(&verified.stderr));
         // Nothing that the validation layer says of it, it does not say of the whole (it crashes in vkCreateShadersEXT).
@@ -172,6 +184,7 @@ fn what_cannot_be_trimmed_is_told_and_nothing_is_written() {
         ("cubes.gfxr", "31", "there is no frame 31; the last is frame 30"),
         ("cubes.gfxr", "1,3", "--frames: expected one range"),
         ("rays_frames_4_5.gfxr", "3", "the first is frame 4"),
+        ("nested.gfxr", "0", "frames are counted from 1"),
     ] {
         let out = trim(&sample(file), frames, &to);
         assert!(!out.status.success() && text(&out.stderr).contains(says), "{}", text(&out.stderr));
@@ -225,4 +238,17 @@ fn changes_are_written_into_the_result() {
         let out = out.expect("the program starts");
         assert!(!out.status.success() && text(&out.stderr).contains(says), "{change}: {}", text(&out.stderr));
     }
+}
+
+#[test]
+fn the_capture_itself_is_not_written_over() {
+    let scratch = Scratch::new("trim-itself");
+    let file = scratch.path("it.gfxr");
+    std::fs::copy(sample("nested.gfxr"), &file).expect("a copy");
+    let out = trim(&file, "2", &file);
+    assert!(text(&out.stderr).contains("that is the capture itself"), "{}", text(&out.stderr));
+    assert_eq!(
+        std::fs::read(&file).expect("readable"),
+        std::fs::read(sample("nested.gfxr")).expect("readable")
+    );
 }

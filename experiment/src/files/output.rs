@@ -102,6 +102,15 @@ impl Drop for Output {
     }
 }
 
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Output::write(self, bytes).map(|()| bytes.len()).map_err(|e| io::Error::other(e.to_string()))
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// What to do about a file that cannot be written.
 pub fn advice(e: &io::Error) -> &'static str {
     match e.kind() {

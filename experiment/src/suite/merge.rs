@@ -11,7 +11,7 @@ use crate::files::archive::{self, is_archive};
 use crate::files::folder;
 use crate::files::output::{self, Output, write_file};
 use crate::say::complain;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use trace::run::RUN_FILE;
 use trace::suite::{SUITE_FILE, State, SuiteNote, UnitNote};
@@ -51,10 +51,10 @@ pub fn merge(args: &Merge) -> Result<String, Failure> {
         }
     }
     if is_archive(&args.output) {
-        let mut writer = archive::Writer::new(Sink(Output::create(Some(&args.output))?));
+        let mut writer = archive::Writer::new(Output::create(Some(&args.output))?);
         let fail = |e: io::Error| Failure::new(format_args!("{}: {e}", args.output.display()));
         put(&parts, &note, &from, |name, bytes| writer.file(name, bytes).map_err(fail))?;
-        writer.finish().map_err(fail)?.0.finish()?;
+        writer.finish().map_err(fail)?.finish()?;
     } else {
         folder::whole(&args.output, |part| {
             put(&parts, &note, &from, |name, bytes| {
@@ -199,18 +199,6 @@ fn same_captures(note: &SuiteNote) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// An output that is written to.
-struct Sink(Output);
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes).map(|()| bytes.len()).map_err(|e| io::Error::other(e.to_string()))
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::rc::Rc;
 use world::World;
 
 /// Beginnings of the names of calls that have the device work, wait for it, or move contents.
-const WORKS: [&str; 20] = [
+const WORKS: [&str; 24] = [
     "vkQueue",
     "vkWaitFor",
     "vkWaitSemaphores",
@@ -37,6 +37,10 @@ const WORKS: [&str; 20] = [
     "vkCopyImageTo",
     "vkTransitionImageLayout",
     "vkTrimCommandPool",
+    "vkLatencySleep",
+    "vkSetLatencyMarker",
+    "vkAntiLagUpdate",
+    "vkGetCalibratedTimestamps",
 ];
 
 /// What was made.
@@ -46,16 +50,14 @@ struct Object {
     /// Calls that make it what it is.
     settled: Vec<u32>,
     /// Of a command buffer: its last recording.
-    recording: Option<Rc<Recorded>>,
-    /// Of a command buffer or set: the pool.
-    pool: Option<Number>,
+    recording: Option<Recorded>,
 }
 
 /// A recording of a command buffer.
-#[derive(Clone, Debug, Default)]
-pub struct Recorded {
+#[derive(Debug, Default)]
+struct Recorded {
     /// Blocks, from the one that begins it to the one that ends it.
-    pub blocks: Vec<u32>,
+    blocks: Vec<u32>,
 }
 
 /// A call that ends objects.
@@ -76,14 +78,16 @@ pub struct Before {
     /// By block: the objects that its call names.
     uses: Vec<Box<[Number]>>,
     ends: Vec<End>,
-    /// Resets of command pools and buffers, with the command buffers that they reset.
-    resets: Vec<(u32, Vec<Number>)>,
     /// Blocks that say something of the file, or of an object by a metadata block.
     said: Vec<(u32, Option<u64>)>,
     /// What a call that is made again makes needless: by what it sets.
     last: HashMap<(Number, u64, u64, u64), u32>,
-    /// How many things each call sets that no later one did.
-    current: HashMap<u32, usize>,
+    /// How many things each call sets that no later one did, and of which objects.
+    current: HashMap<u32, (usize, Vec<Number>)>,
+    /// Sets that others were copied from, as they were then.
+    copied: HashSet<Number>,
+    /// By pool: what was allocated from it and may live.
+    held: HashMap<Number, Vec<(u64, Number)>>,
     /// Answers that came before.
     asked: HashSet<(Number, blake3::Hash)>,
     /// By memory: the call that mapped it.
@@ -92,6 +96,8 @@ pub struct Before {
     loads: Vec<u32>,
     /// Objects that there were when a state section built structures last: it does not say in calls which they need.
     built: Number,
+    /// Ids of buffers in which structures lay.
+    structured: BTreeSet<u64>,
     /// Ids of objects whose address was asked for.
     addressed: BTreeSet<u64>,
     /// What of the device's work is done again.
@@ -105,6 +111,14 @@ pub struct Kept {
     pub blocks: Vec<bool>,
     /// Work that is done again, by the block that submitted it.
     pub runs: BTreeMap<u32, Vec<Rc<Run>>>,
+    /// The blocks that recorded it.
+    pub commands: BTreeSet<u32>,
+}
+
+impl Kept {
+    fn has(&self, run: &Rc<Run>) -> bool {
+        self.runs.get(&run.blocks.0).is_some_and(|all| all.iter().any(|r| r.order == run.order))
+    }
 }
 
 impl Before {
@@ -190,12 +204,19 @@ impl Before {
             let id = image.u64(h.at);
             if id != 0 && !self.made.contains_key(&id) {
                 makes = true;
-                let pool = self.pool_of(name, call);
-                self.made.insert(id, self.objects.len() as u32);
-                self.objects.push(Object { maker: at, pool, ..Object::default() });
+                let (pool, number) = (self.pool_of(name, call), self.objects.len() as u32);
+                if let Some(pool) = pool {
+                    self.held.entry(pool).or_default().push((id, number));
+                }
+                self.made.insert(id, number);
+                self.objects.push(Object { maker: at, ..Object::default() });
             }
         }
         if makes {
+            if name == "vkCreateAccelerationStructureKHR" {
+                let info = View::call(image).one("pCreateInfo");
+                self.structured.extend(info.and_then(|i| i.u64("buffer")));
+            }
             self.uses[at as usize] = named.into();
             return;
         }
@@ -207,7 +228,7 @@ impl Before {
         }
         match name {
             "vkResetDescriptorPool" => return self.empties(world::destroyed(call), at),
-            "vkResetCommandPool" | "vkResetCommandBuffer" => return self.reset(call, at),
+            "vkResetCommandPool" | "vkResetCommandBuffer" => return self.reset(call),
             _ => {}
         }
         let of: Vec<Number> = targets(call).into_iter().filter_map(|id| self.number(id)).collect();
@@ -246,6 +267,8 @@ impl Before {
                 let all: Vec<_> = writes.chain(copies).collect();
                 for (w, count) in all {
                     let n = |name: &str| w.u64(name).unwrap_or(0);
+                    let source = w.u64("srcSet").and_then(|id| self.number(id));
+                    self.copied.extend(source);
                     if self.number(n("dstSet")) == Some(target) {
                         let place = n("dstBinding") << 32 | n("dstArrayElement");
                         self.replaces((target, place, n(count), 0), at);
@@ -254,6 +277,11 @@ impl Before {
             }
             "vkUpdateDescriptorSetWithTemplate" => {
                 self.replaces((target, u64::MAX, v.u64("descriptorUpdateTemplate").unwrap_or(0), 0), at);
+            }
+            "vkResetQueryPool" => {
+                let n = |name: &str| v.u64(name).unwrap_or(0);
+                self.residue.reset(target, n("firstQuery") as u32, n("queryCount") as u32);
+                self.replaces((target, n("firstQuery"), n("queryCount"), 1), at);
             }
             "vkMapMemory" | "vkMapMemory2" => _ = self.mapped.insert(target, at),
             "vkUnmapMemory" | "vkUnmapMemory2" => {
@@ -271,13 +299,20 @@ impl Before {
     }
 
     fn replaces(&mut self, key: (Number, u64, u64, u64), at: u32) {
-        *self.current.entry(at).or_default() += 1;
+        let now = self.current.entry(at).or_default();
+        now.0 += 1;
+        if !now.1.contains(&key.0) {
+            now.1.push(key.0);
+        }
         let Some(before) = self.last.insert(key, at).filter(|b| *b != at) else { return };
-        let left = self.current.entry(before).or_default();
-        *left = left.saturating_sub(1);
-        if *left == 0 {
-            self.current.remove(&before);
-            self.forget(key.0, before);
+        if self.copied.contains(&key.0) {
+            return;
+        }
+        let Some(left) = self.current.get_mut(&before) else { return };
+        left.0 = left.0.saturating_sub(1);
+        if left.0 == 0 {
+            let of = self.current.remove(&before).map_or(vec![], |left| left.1);
+            of.into_iter().for_each(|object| self.forget(object, before));
         }
     }
 
@@ -302,29 +337,24 @@ impl Before {
     /// A descriptor pool takes its sets back.
     fn empties(&mut self, pool: u64, at: u32) {
         let Some(pool) = self.number(pool) else { return };
-        let of = |n: &Number| self.objects[*n as usize].pool == Some(pool);
-        let gone: Vec<(u64, Number)> = self.made.iter().filter(|m| of(m.1)).map(|m| (*m.0, *m.1)).collect();
+        let held = self.held.remove(&pool).unwrap_or_default();
+        let gone: Vec<(u64, Number)> =
+            held.into_iter().filter(|(id, n)| self.made.get(id) == Some(n)).collect();
         gone.iter().for_each(|g| _ = self.made.remove(&g.0));
         self.ends.push(End { block: at, gone: gone.into_iter().map(|g| g.1).collect(), any: true });
     }
 
     /// A command pool or buffer is reset.
-    fn reset(&mut self, call: &Call, at: u32) {
+    fn reset(&mut self, call: &Call) {
         let id = if call.command.canonical == "vkResetCommandPool" {
             world::destroyed(call)
         } else {
             call.image.u64(0)
         };
         let Some(of) = self.number(id) else { return };
-        let mut all = vec![];
-        for n in self.made.values().copied() {
-            let object = &mut self.objects[n as usize];
-            if (n == of || object.pool == Some(of)) && object.recording.take().is_some() {
-                all.push(n);
-            }
-        }
-        if !all.is_empty() {
-            self.resets.push((at, all));
+        let held = self.held.get(&of).into_iter().flatten().map(|h| h.1);
+        for n in std::iter::once(of).chain(held) {
+            self.objects[n as usize].recording = None;
         }
     }
 
@@ -335,24 +365,24 @@ impl Before {
         let recording = &mut self.objects[buffer as usize].recording;
         if begins {
             // (what is of the device's work keeps what it needs)
-            let old = recording.replace(Rc::new(Recorded::default()));
+            let old = recording.replace(Recorded::default());
             for block in old.iter().flat_map(|r| &r.blocks) {
                 self.uses[*block as usize] = Box::default();
             }
         }
         if let Some(r) = recording {
-            Rc::make_mut(r).blocks.push(at);
+            r.blocks.push(at);
         }
-    }
-
-    /// The last recording of a command buffer.
-    pub fn recording(&self, buffer: Number) -> Option<Rc<Recorded>> {
-        self.objects[buffer as usize].recording.clone()
     }
 
     /// What a block names.
     pub fn uses(&self, block: u32) -> &[Number] {
         self.uses.get(block as usize).map_or(&[], |u| u)
+    }
+
+    /// Whether structures lay in a buffer, some of which may be gone.
+    pub fn held_structures(&self, buffer: u64) -> bool {
+        self.structured.contains(&buffer)
     }
 
     /// Objects that live and whose address was asked for.
@@ -362,30 +392,36 @@ impl Before {
 
     /// What is needed for these objects. `anew`: command buffers of which the range records what it runs.
     pub fn needed(&self, roots: impl IntoIterator<Item = Number>, anew: &HashSet<Number>) -> Kept {
-        let mut kept = Kept { blocks: vec![false; self.uses.len()], runs: BTreeMap::new() };
-        let mut known = vec![false; self.objects.len()];
-        let mut next: Vec<Number> = roots.into_iter().chain(0..self.built).collect();
+        let mut kept = Kept { blocks: vec![false; self.uses.len()], ..Kept::default() };
+        let mut known = vec![(false, false); self.objects.len()];
+        // (an object, and whether what was recorded into it is wanted)
+        let mut next: Vec<(Number, bool)> = roots.into_iter().map(|n| (n, !anew.contains(&n))).collect();
+        next.extend((0..self.built).map(|n| (n, false)));
         if self.built > 0 {
             self.loads.iter().for_each(|b| kept.blocks[*b as usize] = true);
         }
-        while let Some(n) = next.pop() {
-            if std::mem::replace(&mut known[n as usize], true) {
+        while let Some((n, recorded)) = next.pop() {
+            let object = &self.objects[n as usize];
+            let of = &mut known[n as usize];
+            if recorded && !std::mem::replace(&mut of.1, true) {
+                for block in object.recording.iter().flat_map(|r| &r.blocks) {
+                    kept.blocks[*block as usize] = true;
+                    // (what it executes has to be recorded, too)
+                    next.extend(self.uses(*block).iter().map(|u| (*u, true)));
+                }
+            }
+            if std::mem::replace(&mut of.0, true) {
                 continue;
             }
-            let object = &self.objects[n as usize];
-            let recorded = object.recording.iter().filter(|_| !anew.contains(&n)).flat_map(|r| &r.blocks);
-            for block in std::iter::once(&object.maker).chain(&object.settled).chain(recorded) {
+            for block in std::iter::once(&object.maker).chain(&object.settled) {
                 if !std::mem::replace(&mut kept.blocks[*block as usize], true) {
-                    next.extend(self.uses(*block));
+                    next.extend(self.uses(*block).iter().map(|u| (*u, false)));
                 }
             }
             for run in self.residue.of(n) {
-                next.extend(&run.uses);
-                let blocks = [run.begin, run.command, run.end];
-                blocks.iter().for_each(|b| kept.blocks[*b as usize] = true);
-                let of = kept.runs.entry(run.submit).or_default();
-                if !of.iter().any(|r| Rc::ptr_eq(r, run)) {
-                    of.push(run.clone());
+                if kept.commands.insert(run.blocks.1) || !kept.has(run) {
+                    next.extend(run.uses.iter().map(|u| (*u, false)));
+                    kept.runs.entry(run.blocks.0).or_default().push(run.clone());
                 }
             }
         }
@@ -395,13 +431,6 @@ impl Before {
         for e in &self.ends {
             let keep = if e.any { e.gone.iter().any(there) } else { e.gone.iter().all(there) };
             also.extend((keep && !e.gone.is_empty()).then_some(e.block));
-        }
-        // (only what has been recorded before has to be reset)
-        let recorded: HashSet<(Number, u32)> =
-            kept.runs.values().flatten().map(|r| (r.buffer, r.begin)).collect();
-        for (block, buffers) in &self.resets {
-            let before = recorded.iter().any(|(n, begin)| begin < block && buffers.contains(n));
-            also.extend(before.then_some(*block));
         }
         for (block, id) in &self.said {
             let of = id.and_then(|id| self.number(id));

@@ -6,14 +6,14 @@
 
 use profile::hooks::sync::Synchronisation;
 use profile::hooks::sync::bits::{
-    CLEAR, COLOR_ATTACHMENT_WRITE, DEPTH_STENCIL_ATTACHMENT_WRITE, TRANSFER_WRITE,
+    ALL_COMMANDS, CLEAR, COLOR_ATTACHMENT_WRITE, DEPTH_STENCIL_ATTACHMENT_WRITE, MEMORY_READ, TRANSFER_WRITE,
 };
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use trace::tables::{SYNC_ACCESSES, SYNC_BARRIERS};
 use trace::{Table, Value};
-use world::commands::Command;
+use world::commands::{Command, Use};
 use world::{At, Invocation, Observer, Submission, World};
 
 /// Stands for every buffer that has an address, in rows.
@@ -91,6 +91,10 @@ impl FirstUses {
         let (object, _, _, aspects) = range;
         let attachment = access & !(COLOR_ATTACHMENT_WRITE | DEPTH_STENCIL_ATTACHMENT_WRITE) == 0;
         let cleared = stages == CLEAR && access == TRANSFER_WRITE;
+        // (presentation gives an image, or takes it)
+        if (stages, access) == (ALL_COMMANDS, MEMORY_READ) {
+            return;
+        }
         match object {
             0 => self.anything = true,
             ADDRESSED => self.addressed = true,
@@ -121,9 +125,10 @@ impl FirstUses {
 fn parts((_, first, last, aspects): (u64, u64, u64, u32)) -> Option<impl Iterator<Item = Part>> {
     let (levels, layers) = ((first >> 32)..=(last >> 32), (first as u32)..=(last as u32));
     let bits: Vec<u32> = (0..7).map(|b| 1 << b).filter(|b| aspects & b != 0).collect();
-    let all = (levels.end() + 1).saturating_sub(*levels.start())
-        * u64::from((layers.end() + 1).saturating_sub(*layers.start()))
-        * bits.len() as u64;
+    let count = |from: u64, to: u64| to.saturating_add(1).saturating_sub(from);
+    let all = count(*levels.start(), *levels.end())
+        .saturating_mul(count((*layers.start()).into(), (*layers.end()).into()))
+        .saturating_mul(bits.len() as u64);
     let each = levels.flat_map(move |level| {
         let bits = bits.clone();
         layers.clone().flat_map(move |layer| bits.clone().into_iter().map(move |b| (b, level as u32, layer)))
@@ -142,12 +147,29 @@ impl Observer for Watch {
 
     fn command(&mut self, world: &World, at: &At, command: &Command) {
         if let Command::BeginPass(pass) = command {
+            const THREE_DIMENSIONAL: u32 = 2;
+            const DEPTH_AND_STENCIL: u32 = 6;
+            let used =
+                |view: u64, what: Use| pass.attachments.iter().any(|a| a.view == view && a.what == what);
             let covers = |view: u64| {
                 let Some(v) = world.image_views.get(&view) else { return false };
                 let Some(i) = world.images.get(&v.image) else { return false };
                 let size = |n: u32| i64::from((n >> v.range.level.min(31)).max(1));
                 let [x, y, width, height] = pass.area;
-                x <= 0 && y <= 0 && x + width >= size(i.extent[0]) && y + height >= size(i.extent[1])
+                // (which of several layers a pass writes is not looked at, nor slices of images)
+                let layers = if v.range.layers == u32::MAX {
+                    i.layers - v.range.layer.min(i.layers)
+                } else {
+                    v.range.layers
+                };
+                let one = layers <= 1 && i.kind != THREE_DIMENSIONAL;
+                // (outside of render passes each aspect is an attachment of its own)
+                let whole = v.range.aspects & DEPTH_AND_STENCIL != DEPTH_AND_STENCIL
+                    || used(view, Use::Subpasses)
+                    || used(view, Use::Depth) && used(view, Use::Stencil);
+                let covered = x.saturating_add(width) >= size(i.extent[0])
+                    && y.saturating_add(height) >= size(i.extent[1]);
+                one && whole && x <= 0 && y <= 0 && covered
             };
             let views = pass.attachments.iter().flat_map(|a| [a.view, a.resolve_view]);
             self.found.borrow_mut().in_part = !views.filter(|v| *v != 0).all(covers);

@@ -18,6 +18,7 @@ mod sync;
 
 use crate::failure::Failure;
 use crate::files::input;
+use crate::files::output::Output;
 use crate::frames::{no_such_frame, there};
 use crate::how::How;
 use crate::progress;
@@ -30,7 +31,7 @@ use replay::options::Options;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use trace::plan::Use;
 
@@ -94,6 +95,12 @@ impl fmt::Display for Trimmed {
 
 /// Trims, into a file.
 pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
+    if same_file(&settings.file, output) {
+        return Err(Failure::usage(format_args!("{}: that is the capture itself", output.display())));
+    }
+    if settings.frames.is_some_and(|f| f.0 == 0) {
+        return Err(Failure::usage("--frames: frames are counted from 1"));
+    }
     let whole = input::open(&settings.file, settings.run.reading)?;
     let options = options(&settings.run)?;
     let there = there(&whole, &options.frame_by);
@@ -114,16 +121,12 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
     progress::step("what the frames use");
     let range = Range::of(capture, &options, (first, last));
     let range = range.map_err(|e| Failure::new(format_args!("{}: {e}", settings.file.display())))?;
-    let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let cannot = |e: std::io::Error| Failure::new(format_args!("{}: {e}", output.display()));
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(cannot)?;
-    let out = std::io::BufWriter::new(file);
     let mut header = capture.header().clone();
     // (what was not compressed at capture had no contents of images)
     if header.compression() == Compression::None && !range.is_all() {
         header.set_compression(Compression::Zstd);
     }
-    let mut out = Writer::new(out, &header).map_err(blamed)?;
+    let mut out = Writer::new(BufWriter::new(Output::create(Some(output))?), &header).map_err(blamed)?;
     let (from, to) = range.blocks;
     (trimmed.before.0, trimmed.frames) = (from as u64, (to - from) as u64);
     if range.first {
@@ -136,9 +139,9 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
     }
     // (behind the frames come the ends of objects that may not be there)
     raw(capture, from..if range.is_all() { usize::MAX } else { to }, &mut out)?;
-    let file = out.finish().map_err(blamed)?.into_inner().map_err(|e| cannot(e.into_error()))?;
-    trimmed.bytes = (whole.bytes().len() as u64, file.as_file().metadata().map_err(cannot)?.len());
-    file.persist(output).map_err(|e| cannot(e.error))?;
+    trimmed.bytes = (whole.bytes().len() as u64, out.offset());
+    let out = out.finish().map_err(blamed)?.into_inner();
+    out.map_err(|e| Failure::new(format_args!("{}: {}", output.display(), e.error())))?.finish()?;
     if settings.check {
         progress::step("whether the frames look as before");
         trimmed.pictures = Some(compared(&whole, &options, (settings, (first, last)), output)?);
@@ -164,6 +167,12 @@ fn compared(
         of(&whole) != of(&ours)
     });
     Ok((whole.len() as u64, differ.count() as u64))
+}
+
+/// Whether two names are of one file.
+fn same_file(a: &Path, b: &Path) -> bool {
+    let of = |p: &Path| std::fs::canonicalize(p).ok();
+    of(a).is_some() && of(a) == of(b)
 }
 
 /// Passes blocks on.

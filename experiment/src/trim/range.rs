@@ -41,6 +41,8 @@ pub struct Range {
     pub roots: Vec<Number>,
     /// Command buffers that the frames record before they use them.
     pub anew: HashSet<Number>,
+    /// No id that the capture gives is greater.
+    pub greatest: u64,
     /// What they read of what was there.
     pub uses: FirstUses,
 }
@@ -54,6 +56,8 @@ pub struct Snapshot {
     pub buffers: BTreeMap<u64, Buffer>,
     /// By id.
     pub images: BTreeMap<u64, Image>,
+    /// Buffers in which structures lie.
+    pub structured: BTreeSet<u64>,
     /// By id of a buffer or image: its device.
     pub devices: HashMap<u64, u64>,
 }
@@ -70,7 +74,7 @@ impl Range {
         let mut begun: Option<(usize, Then, Snapshot)> = None;
         let (mut roots, mut seen, mut anew) = (BTreeSet::new(), HashSet::new(), HashSet::new());
         let (mut ended, mut earlier, mut another) = (None, false, false);
-        let mut all = 0;
+        let (mut all, mut greatest) = (0, 0);
         for (n, block) in capture.blocks_of_main_file().enumerate() {
             all = n + 1;
             if block.meta_type() == Some(id::EXECUTE_BLOCKS) {
@@ -98,6 +102,9 @@ impl Range {
             match &mut what {
                 What::Call(call) => {
                     call.frame = frame;
+                    // (what is only named may be rubbish)
+                    let ids = call.image.handles.iter().filter(|h| h.out).map(|h| call.image.u64(h.at));
+                    greatest = ids.filter(|id| *id < u64::MAX >> 1).fold(greatest, u64::max);
                     let failed = matches!(call.command.ret, Some(Ty::Enum(_))) && call.image.ret() < Some(0);
                     let outcome = Outcome::captured(call);
                     if in_range {
@@ -154,6 +161,7 @@ impl Range {
             at,
             roots: roots.into_iter().collect(),
             anew,
+            greatest,
             uses,
         })
     }
@@ -163,18 +171,37 @@ impl Range {
         self.first && self.last
     }
 
+    /// What is read and cannot begin with contents, and how many of each.
+    pub fn beyond(&self, kept: &Kept) -> Vec<(&'static str, u64)> {
+        let read = |id: &u64| self.uses.buffers.contains(id) && self.before.is_there(kept, *id);
+        let buffers = |of: &dyn Fn(&u64, &Buffer) -> bool| {
+            self.at.buffers.iter().filter(|(id, b)| read(id) && of(id, b)).count() as u64
+        };
+        let shown = |(id, i): &(&u64, &Image)| i.swapchain != 0 && self.uses.images.contains(id);
+        let all = [
+            ("contents of sparse buffers", buffers(&|_, b| b.bound.is_none())),
+            (
+                "contents of buffers in which acceleration structures lie",
+                buffers(&|id, _| self.at.structured.contains(id)),
+            ),
+            ("contents of images of swapchains", self.at.images.iter().filter(shown).count() as u64),
+        ];
+        all.into_iter().filter(|a| a.1 > 0).collect()
+    }
+
     /// What begins with contents: buffers, images.
     pub fn contents(&self, kept: &Kept) -> (Vec<u64>, Vec<u64>) {
         const SHADER_DEVICE_ADDRESS: u64 = 0x2_0000;
-        const STRUCTURE_STORAGE: u64 = 0x10_0000;
         let (uses, at) = (&self.uses, &self.at);
         let there = |id: &u64| self.before.is_there(kept, *id);
         let read = |id: &u64, b: &Buffer| {
-            let addressed = uses.addressed && b.usage & SHADER_DEVICE_ADDRESS != 0;
+            // (what is left of structures that are gone is not read by address)
+            let addressed =
+                uses.addressed && b.usage & SHADER_DEVICE_ADDRESS != 0 && !self.before.held_structures(*id);
             uses.anything || addressed || uses.buffers.contains(id)
         };
-        let whole = |b: &Buffer| b.bound.is_some() && b.usage & STRUCTURE_STORAGE == 0;
-        let buffers = at.buffers.iter().filter(|(id, b)| there(id) && whole(b) && read(id, b));
+        let whole = |id: &u64, b: &Buffer| b.bound.is_some() && !at.structured.contains(id);
+        let buffers = at.buffers.iter().filter(|(id, b)| there(id) && whole(id, b) && read(id, b));
         let image = |id: &u64, i: &Image| i.swapchain == 0 && (uses.anything || uses.images.contains(id));
         let images = at.images.iter().filter(|(id, i)| there(id) && image(id, i));
         let device = |id: &u64| (at.devices.get(id).copied().unwrap_or(0), *id);
@@ -218,7 +245,8 @@ impl Snapshot {
         let Some((b, bound)) = self.buffers.get(&buffer).and_then(|b| Some((b, b.bound?))) else {
             return (bytes, vec![]);
         };
-        let known = self.bytes.read(bound.memory, bound.offset, b.size, &mut bytes);
+        let room = self.bytes.size(bound.memory).unwrap_or(0).saturating_sub(bound.offset);
+        let known = self.bytes.read(bound.memory, bound.offset, b.size.min(room), &mut bytes);
         (bytes, unknown(&known))
     }
 
@@ -252,7 +280,8 @@ impl Snapshot {
     }
 
     fn of(world: &World) -> Snapshot {
-        let mut s = Snapshot { bytes: world.bytes.clone(), ..Snapshot::default() };
+        let structured = world.structures.values().map(|s| s.buffer).collect();
+        let mut s = Snapshot { bytes: world.bytes.clone(), structured, ..Snapshot::default() };
         let device = |memory: Option<u64>| world.memories.get(&memory?).map(|m| m.device);
         for (id, b) in world.buffers.iter() {
             s.devices.extend(device(b.bound.map(|b| b.memory)).map(|d| (*id, d)));

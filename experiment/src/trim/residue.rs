@@ -1,8 +1,8 @@
 //! What the device did before a range that is neither contents nor synchronisation: acceleration structures and micromaps that were built or
 //! copied, queries that were made, events that were set.
 //!
-//! The commands that did it last are kept, in the recordings and submissions that they were in. Guarantees: of builds, what the capture says their inputs held then is
-//! kept. Refuses nothing; what secondary command buffers did is counted and left out.
+//! The commands that did it last run again, where they were submitted, in a command buffer of the section's own. Guarantees: of builds, what the capture says their inputs
+//! held then is kept. Refuses nothing.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -10,6 +10,17 @@ use world::bytes::{Known, Reason};
 
 /// A number of an object, in the order in which they were made.
 pub type Number = u32;
+
+/// What of a structure stays when it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Build {
+    /// Nothing.
+    Anew,
+    /// It is updated as it is.
+    InPlace,
+    /// It is made of another.
+    OfAnother,
+}
 
 /// Bytes of a buffer, as they were before a build.
 #[derive(Debug)]
@@ -29,18 +40,10 @@ pub struct Input {
 pub struct Run {
     /// Its place among all that ran.
     pub order: u64,
-    /// The blocks that submitted, began, recorded and ended it.
-    pub submit: u32,
-    /// See there.
-    pub begin: u32,
-    /// See there.
-    pub command: u32,
-    /// See there.
-    pub end: u32,
-    /// The queue's and the command buffer's ids.
-    pub ids: (u64, u64),
-    /// The command buffer.
-    pub buffer: Number,
+    /// The block that submitted it, and the one that recorded it.
+    pub blocks: (u32, u32),
+    /// The queue's device, its family and its id.
+    pub queue: (u64, u32, u64),
     /// What it needs.
     pub uses: Vec<Number>,
     /// What a build reads.
@@ -58,8 +61,6 @@ pub struct Residue {
     inputs: HashMap<Number, (u64, Rc<Input>)>,
     /// By event that is set: what set it; none if the host did.
     events: HashMap<Number, Option<Rc<Run>>>,
-    /// What secondary command buffers did, which is left out.
-    pub left_out: u64,
     ran: u64,
 }
 
@@ -71,13 +72,23 @@ impl Residue {
         self.builds.get(&object).into_iter().flatten().chain(queries).chain(set)
     }
 
-    /// A structure was written; `anew`: nothing of before stays.
-    pub fn built(&mut self, structure: Number, run: &Rc<Run>, anew: bool) {
+    /// A structure was written: from nothing, from itself as it was, or from another.
+    pub fn built(&mut self, structure: Number, run: &Rc<Run>, how: Build) {
         let of = self.builds.entry(structure).or_default();
-        if anew {
-            of.clear();
+        match how {
+            Build::Anew => of.clear(),
+            // (of several updates in place the last says everything)
+            Build::InPlace if of.len() > 1 => drop(of.pop()),
+            _ => {}
         }
         of.push(run.clone());
+    }
+
+    /// The host resets queries.
+    pub fn reset(&mut self, pool: Number, first: u32, count: u32) {
+        let all = (pool, first)..(pool, first.saturating_add(count.min(1 << 16)));
+        let gone: Vec<(Number, u32)> = self.queries.range(all).map(|q| *q.0).collect();
+        gone.iter().for_each(|q| _ = self.queries.remove(q));
     }
 
     /// Queries of a pool were written, or reset.

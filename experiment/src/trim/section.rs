@@ -5,12 +5,14 @@
 
 use super::before::{Before, Kept};
 use super::range::Range;
-use super::residue::Input;
+use super::residue::{Input, Run};
 use super::sync;
 use crate::failure::Failure;
 use crate::progress;
 use crate::replaying::{Bar, failure};
-use gfxr_parse::container::{Capture, MarkerKind, Payload};
+use gfxr_parse::ahead::{Call, What, read};
+use gfxr_parse::container::{Capture, FrameCounter, MarkerKind, Payload, Scratch};
+use gfxr_parse::encode::encode_call;
 use gfxr_parse::meta::{BeginResourceInit, EndResourceInit, InitBuffer, InitImage, Meta};
 use gfxr_parse::writer::Writer;
 use profile::hooks::contents::ContentsHook;
@@ -18,7 +20,7 @@ use replay::looped::Held as Found;
 use replay::options::Options;
 use replay::session::{On, replay};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 use std::rc::Rc;
 
@@ -50,11 +52,10 @@ pub fn section<W: Write>(
     for why in &held.lacks {
         *done.lacks.entry(why.clone()).or_default() += 1;
     }
-    if before.residue.left_out > 0 {
-        let what = "builds and queries of secondary command buffers".to_owned();
-        done.lacks.insert(what, before.residue.left_out);
+    for (what, n) in range.beyond(&kept) {
+        done.lacks.insert(what.to_owned(), n);
     }
-    let mut section = Section { out, opened: None, done };
+    let mut section = Section { out, opened: None, done, next_id: range.greatest, own: BTreeMap::new() };
     let written = |e: gfxr_parse::error::Error| Failure::new(e);
     section.out.state(MarkerKind::Begin, first).map_err(written)?;
     section.made(capture, before, &kept, &held).map_err(written)?;
@@ -124,7 +125,7 @@ impl Held {
             Ok(())
         };
         let wanted = (unknown.into_iter().collect(), read);
-        let (hooks, layouts) = ContentsHook::hooks(first - 1, wanted, &all, Box::new(take));
+        let (hooks, layouts) = ContentsHook::hooks(first, wanted, &all, Box::new(take));
         let options = Options { frames: Some((0, first - 1)), ..options.clone() };
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
         let mut told = Bar { bar: &bar, map: None, released: 0 };
@@ -132,7 +133,11 @@ impl Held {
         bar.finish_and_clear();
         done.map_err(failure)?;
         let mut held = held.take();
-        held.layouts = layouts.take();
+        held.layouts = layouts.take().ok_or_else(|| {
+            Failure::new(format_args!(
+                "the replay did not come to frame {first}, so that what it begins with is not known"
+            ))
+        })?;
         for (of, aspect) in known {
             held.images.entry(of).or_insert(aspect);
         }
@@ -156,6 +161,10 @@ struct Section<'a, W: Write> {
     /// The device whose resources are being loaded.
     opened: Option<u64>,
     done: Written,
+    /// The greatest id that is taken.
+    next_id: u64,
+    /// By device and queue family: a command buffer of the section's own.
+    own: BTreeMap<(u64, u32), u64>,
 }
 
 impl<W: Write> Section<'_, W> {
@@ -167,30 +176,79 @@ impl<W: Write> Section<'_, W> {
         kept: &Kept,
         held: &Held,
     ) -> gfxr_parse::error::Result<()> {
+        let (mut scratch, mut frames) = (Scratch::new(), FrameCounter::new(capture.header()));
+        let mut commands: HashMap<u32, Box<Call>> = HashMap::new();
         for (n, block) in capture.blocks_of_main_file().take(before.blocks()).enumerate() {
+            let (at, place) = (n as u32, frames.feed(&block));
             if kept.blocks[n] {
                 self.out.raw(&block)?;
             }
-            let Some(runs) = kept.runs.get(&(n as u32)) else { continue };
-            let mut inputs: Vec<&Rc<Input>> = runs.iter().flat_map(|r| &r.inputs).collect();
-            inputs.dedup_by(|a, b| Rc::ptr_eq(a, b));
-            for input in inputs {
-                let mut bytes = input.bytes.clone();
-                if !held.fill(input.buffer, &mut bytes, &input.unknown) {
-                    *self.done.lacks.entry("inputs of builds that are gone".into()).or_default() += 1;
-                }
-                self.buffer(input.device, input.buffer, &bytes)?;
+            if kept.commands.contains(&at)
+                && let What::Call(call) = read(&block, place, None, &mut scratch)?
+            {
+                commands.insert(at, call);
             }
-            self.close()?;
-            let mut buffers: Vec<u64> = runs.iter().map(|r| r.ids.1).collect();
-            buffers.dedup();
-            let queue = runs[0].ids.0;
-            sync::submit(self.out, queue, &buffers, &[], 0)?;
-            sync::call(self.out, "vkQueueWaitIdle", |w| {
-                w.u64(queue).i32(0);
-            })?;
+            let Some(runs) = kept.runs.get(&at) else { continue };
+            // (what a buffer held is loaded once for all that read it so)
+            let mut batch: Vec<&Run> = vec![];
+            let mut loaded: HashMap<u64, &Rc<Input>> = HashMap::new();
+            for run in runs {
+                let other = |i: &Rc<Input>| loaded.get(&i.buffer).is_some_and(|l| !Rc::ptr_eq(l, i));
+                if run.inputs.iter().any(other) {
+                    self.again(&batch, &commands)?;
+                    batch.clear();
+                    loaded.clear();
+                }
+                for input in &run.inputs {
+                    if loaded.insert(input.buffer, input).is_none() {
+                        self.input(input, held)?;
+                    }
+                }
+                batch.push(run);
+            }
+            self.again(&batch, &commands)?;
         }
         Ok(())
+    }
+
+    fn input(&mut self, input: &Input, held: &Held) -> gfxr_parse::error::Result<()> {
+        let mut bytes = input.bytes.clone();
+        if !held.fill(input.buffer, &mut bytes, &input.unknown) {
+            *self.done.lacks.entry("inputs of builds that are gone".into()).or_default() += 1;
+        }
+        self.buffer(input.device, input.buffer, &bytes)
+    }
+
+    /// Has commands of one queue run again, in a command buffer of our own.
+    fn again(&mut self, runs: &[&Run], commands: &HashMap<u32, Box<Call>>) -> gfxr_parse::error::Result<()> {
+        self.close()?;
+        let Some(&Run { queue: (device, family, queue), .. }) = runs.first().copied() else { return Ok(()) };
+        let buffer = match self.own.get(&(device, family)) {
+            Some(buffer) => *buffer,
+            None => {
+                self.next_id += 2;
+                let (pool, buffer) = (self.next_id - 1, self.next_id);
+                sync::command_buffer(self.out, (device, family), pool, buffer)?;
+                self.own.insert((device, family), buffer);
+                buffer
+            }
+        };
+        sync::begin(self.out, buffer)?;
+        for run in runs {
+            let Some(call) = commands.get(&run.blocks.1) else { continue };
+            let (mut image, mut params) = (call.image.clone(), vec![]);
+            image.edit_u64(0, buffer);
+            encode_call(&image, &mut params);
+            self.out.call(call.command.id, call.thread, &params)?;
+            sync::full_barrier(self.out, buffer)?;
+        }
+        sync::call(self.out, "vkEndCommandBuffer", |w| {
+            w.u64(buffer).i32(0);
+        })?;
+        sync::submit(self.out, queue, &[buffer], &[], 0)?;
+        sync::call(self.out, "vkQueueWaitIdle", |w| {
+            w.u64(queue).i32(0);
+        })
     }
 
     /// What buffers and images hold, and in which layouts images are.

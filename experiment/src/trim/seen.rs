@@ -3,7 +3,7 @@
 //! Guarantees: shaders write what they say ([`Programs`]), or all that they could where that cannot be read. Refuses nothing.
 
 use super::before::Before;
-use super::residue::{Input, Run, unknown};
+use super::residue::{Build, Input, Run, unknown};
 use gfxr_parse::image::Image;
 use gfxr_parse::view::View;
 use profile::hooks::resources::Programs;
@@ -53,9 +53,9 @@ impl Seen<'_> {
             return;
         }
         let Some(run) = self.run(world, at, Some(image).filter(|_| !structures.is_empty())) else { return };
-        for (id, anew) in structures {
+        for (id, how) in structures {
             if let Some(n) = self.0.number(id) {
-                self.0.residue.built(n, &run, anew);
+                self.0.residue.built(n, &run, how);
             }
         }
         if let Some((pool, first, count, anew)) = queries
@@ -69,24 +69,18 @@ impl Seen<'_> {
 
     /// A command that runs; `build`: one whose inputs are to be kept.
     fn run(&mut self, world: &World, at: &At, build: Option<&Image>) -> Option<Rc<Run>> {
-        if at.holder != at.command_buffer {
-            self.0.residue.left_out += 1;
-            return None;
-        }
-        let buffer = self.0.number(at.command_buffer)?;
-        let recorded = self.0.recording(buffer)?;
-        let (begin, end) = (*recorded.blocks.first()?, *recorded.blocks.last()?);
-        let mut uses = [self.0.uses(at.block as u32), self.0.uses(begin)].concat();
+        let queue = world.queues.get(&at.queue)?;
+        let mut uses = self.0.uses(at.block as u32).to_vec();
+        // (the command buffer is the section's own)
+        let own = [at.holder, at.command_buffer].map(|id| self.0.number(id));
+        uses.retain(|n| !own.contains(&Some(*n)));
         uses.extend(self.0.number(at.queue));
+        uses.extend(self.0.number(queue.device));
         let inputs = build.map_or(vec![], |image| self.inputs(world, image));
         Some(Rc::new(Run {
             order: self.0.residue.next(),
-            submit: at.submit_block as u32,
-            begin,
-            command: at.block as u32,
-            end,
-            ids: (at.queue, at.command_buffer),
-            buffer,
+            blocks: (at.submit_block as u32, at.block as u32),
+            queue: (queue.device, queue.family, at.queue),
             uses,
             inputs,
         }))
@@ -110,37 +104,43 @@ impl Seen<'_> {
     }
 
     fn input(&mut self, world: &World, id: u64) -> Option<Rc<Input>> {
-        const STRUCTURE_STORAGE: u64 = 0x10_0000;
         let number = self.0.number(id)?;
-        let buffer = world.buffers.get(&id).filter(|b| b.usage & STRUCTURE_STORAGE == 0)?;
+        // (contents would be written over structures)
+        let buffer = world.buffers.get(&id).filter(|_| !world.structures.values().any(|s| s.buffer == id))?;
         let bound = buffer.bound?;
-        let stamp = world.bytes.stamp(bound.memory, bound.offset, buffer.size);
-        let device = world.memories.get(&bound.memory).map_or(0, |m| m.device);
+        let memory = world.memories.get(&bound.memory)?;
+        let size = buffer.size.min(memory.size.saturating_sub(bound.offset));
+        let stamp = world.bytes.stamp(bound.memory, bound.offset, size);
+        let device = memory.device;
         Some(self.0.residue.input(number, stamp, || {
             let mut bytes = vec![];
-            let known = world.bytes.read(bound.memory, bound.offset, buffer.size, &mut bytes);
+            let known = world.bytes.read(bound.memory, bound.offset, size, &mut bytes);
             Input { device, buffer: id, bytes, unknown: unknown(&known) }
         }))
     }
 }
 
-/// The structures that a command writes, and whether nothing of before stays.
-fn written_structures(name: &str, v: View<'_>) -> Vec<(u64, bool)> {
+/// The structures that a command writes, and what of them stays.
+fn written_structures(name: &str, v: View<'_>) -> Vec<(u64, Build)> {
     let acts = name.starts_with("vkCmdBuild") || name.starts_with("vkCmdCopy");
     if !acts || !(name.contains("AccelerationStructure") || name.contains("Micromap")) {
         return vec![];
     }
-    let dst = |s: &View<'_>| {
-        ["dstAccelerationStructure", "dstMicromap", "dst"].iter().find_map(|n| s.u64(n)).filter(|id| *id != 0)
+    let of = |s: &View<'_>, names: &[&str]| names.iter().find_map(|n| s.u64(n)).filter(|id| *id != 0);
+    let dst = |s: &View<'_>| of(s, &["dstAccelerationStructure", "dstMicromap", "dst"]);
+    let how = |s: &View<'_>, updates: bool| match of(s, &["srcAccelerationStructure", "src"]) {
+        _ if !updates => Build::Anew,
+        src if src == dst(s) => Build::InPlace,
+        _ => Build::OfAnother,
     };
-    // (VK_BUILD_ACCELERATION_STRUCTURE_MODE_UPDATE_KHR, or NV's flag)
-    let update = v.u64("update").unwrap_or(0) != 0;
     let infos = v.structs("pInfos").filter_map(|s| {
+        // (VK_BUILD_ACCELERATION_STRUCTURE_MODE_UPDATE_KHR)
         let updates = s.u64("mode") == Some(1) && s.name.starts_with("VkAcceleration");
-        dst(&s).map(|id| (id, !updates))
+        dst(&s).map(|id| (id, how(&s, updates)))
     });
-    let copy = v.one("pInfo").and_then(|s| dst(&s)).map(|id| (id, true));
-    infos.chain(copy).chain(dst(&v).map(|id| (id, !update))).collect()
+    let copy = v.one("pInfo").and_then(|s| dst(&s)).map(|id| (id, Build::Anew));
+    let update = v.u64("update").unwrap_or(0) != 0;
+    infos.chain(copy).chain(dst(&v).map(|id| (id, how(&v, update)))).collect()
 }
 
 /// The queries that a command writes: the pool, the first and how many, and whether nothing of before stays.

@@ -75,6 +75,10 @@ impl State {
             "vkAcquireNextImageKHR" | "vkAcquireNextImage2KHR" => {
                 let info = v.one("pAcquireInfo").unwrap_or(v);
                 let of = |name: &str| info.u64(name).unwrap_or(0);
+                // (success, or suboptimal)
+                if !matches!(call.image.ret(), Some(0 | 1_000_001_003)) {
+                    return;
+                }
                 self.signals(of("fence"));
                 let chain = self.chains.entry(of("swapchain")).or_default();
                 if let Some(index) = v.u64s("pImageIndex").first() {
@@ -83,6 +87,11 @@ impl State {
             }
             "vkQueuePresentKHR" => {
                 let Some(info) = v.one("pPresentInfo") else { return };
+                let signalled = ["VkSwapchainPresentFenceInfoKHR", "VkSwapchainPresentFenceInfoEXT"]
+                    .iter()
+                    .find_map(|n| info.next(n))
+                    .map_or(vec![], |i| i.u64s("pFences"));
+                signalled.into_iter().for_each(|f| self.signals(f));
                 for (chain, index) in info.u64s("pSwapchains").iter().zip(info.u64s("pImageIndices")) {
                     let chain = self.chains.entry(*chain).or_default();
                     chain.acquired.remove(&(index as u32));
@@ -145,6 +154,55 @@ pub fn submit<W: Write>(
     })
 }
 
+/// A command pool whose command buffers may be recorded again, and one of these.
+pub fn command_buffer<W: Write>(
+    out: &mut Writer<W>,
+    (device, family): (u64, u32),
+    pool: u64,
+    buffer: u64,
+) -> gfxr_parse::error::Result<()> {
+    const POOL_CREATE_INFO: u32 = 39;
+    const BUFFER_ALLOCATE_INFO: u32 = 40;
+    const RESET_COMMAND_BUFFER: u32 = 2;
+    call(out, "vkCreateCommandPool", |w| {
+        w.u64(device).structure(|w| {
+            w.u32(POOL_CREATE_INFO).null_struct().u32(RESET_COMMAND_BUFFER).u32(family);
+        });
+        w.null_struct().u64_ptr(pool).i32(0);
+    })?;
+    call(out, "vkAllocateCommandBuffers", |w| {
+        w.u64(device).structure(|w| {
+            w.u32(BUFFER_ALLOCATE_INFO).null_struct().u64(pool).u32(0).u32(1);
+        });
+        w.u64_array(&[buffer]).i32(0);
+    })
+}
+
+/// A command buffer begins to be recorded.
+pub fn begin<W: Write>(out: &mut Writer<W>, buffer: u64) -> gfxr_parse::error::Result<()> {
+    const BUFFER_BEGIN_INFO: u32 = 42;
+    call(out, "vkBeginCommandBuffer", |w| {
+        w.u64(buffer).structure(|w| {
+            w.u32(BUFFER_BEGIN_INFO).null_struct().u32(0).null_struct();
+        });
+        w.i32(0);
+    })
+}
+
+/// Everything before is complete and visible to everything after.
+pub fn full_barrier<W: Write>(out: &mut Writer<W>, buffer: u64) -> gfxr_parse::error::Result<()> {
+    const MEMORY_BARRIER: u32 = 46;
+    const ALL_COMMANDS: u32 = 0x1_0000;
+    const MEMORY_WRITE: u32 = 0x1_0000;
+    const MEMORY_READ_AND_WRITE: u32 = 0x1_8000;
+    call(out, "vkCmdPipelineBarrier", |w| {
+        w.u64(buffer).u32(ALL_COMMANDS).u32(ALL_COMMANDS).u32(0).u32(1).structures(1, |w, _| {
+            w.u32(MEMORY_BARRIER).null_struct().u32(MEMORY_WRITE).u32(MEMORY_READ_AND_WRITE);
+        });
+        w.u32(0).null_structs().u32(0).null_structs();
+    })
+}
+
 impl Then {
     /// How it is before a range: what followed the calls knows the rest.
     pub fn of(state: State, semaphores: &Semaphores, world: &World) -> Then {
@@ -159,6 +217,8 @@ impl Then {
         kept: &Kept,
         layouts: &BTreeMap<u64, u32>,
     ) -> gfxr_parse::error::Result<()> {
+        // (one that is signalled still)
+        let fence = |id: u64| self.state.fences.get(&id) == Some(&true) && before.is_there(kept, id);
         for (id, chain) in self.state.chains.iter().filter(|c| before.is_there(kept, *c.0)) {
             let image = |(index, image): (u32, &u64)| {
                 let (acquire_semaphore, acquire_fence) =
@@ -177,7 +237,7 @@ impl Then {
                     acquired: chain.acquired.contains_key(&index).into(),
                     acquire_device_mask: 1,
                     acquire_semaphore: if pending { acquire_semaphore } else { 0 },
-                    acquire_fence: if before.is_there(kept, acquire_fence) { acquire_fence } else { 0 },
+                    acquire_fence: if fence(acquire_fence) { acquire_fence } else { 0 },
                     last_presented_queue: presented.filter(|q| before.is_there(kept, *q)).unwrap_or(0),
                 }
             };

@@ -1,4 +1,4 @@
-//! What buffers and images hold when a frame has ended, for a capture that begins there.
+//! What buffers and images hold when a frame begins, for a capture that begins there.
 //!
 //! Guarantees: nothing of the application's changes. Refuses nothing: what cannot be read is told with the reason.
 
@@ -14,31 +14,34 @@ use world::{Depth, Frame};
 /// Takes contents.
 pub type HeldTaker = Box<dyn FnMut(Held) -> Result<()>>;
 
-/// Layouts of images, by captured id.
-pub type LayoutsOf = Rc<RefCell<BTreeMap<u64, u32>>>;
+/// Layouts of images, by captured id; none before the frame has ended.
+pub type LayoutsOf = Rc<RefCell<Option<BTreeMap<u64, u32>>>>;
 
 /// See the module's header.
 pub struct ContentsHook {
-    frame: u64,
+    before: u64,
     buffers: Vec<u64>,
     images: Vec<u64>,
+    layouts_of: Vec<u64>,
     tracking: Tracking,
     layouts: LayoutsOf,
     take: HeldTaker,
 }
 
 impl ContentsHook {
-    /// Hooks for the end of a frame: what follows layouts, and what reads these buffers and images; and where the layouts
+    /// Hooks for the end of what comes before a frame: what follows layouts, and what reads these buffers and images; and where the layouts
     /// of `layouts_of` will be, which come before any contents.
     pub fn hooks(
-        frame: u64,
+        before: u64,
         (buffers, images): (Vec<u64>, Vec<u64>),
         layouts_of: &[u64],
         take: HeldTaker,
     ) -> (Vec<Box<dyn Hook>>, LayoutsOf) {
         let (tracker, tracking) = Tracker::new();
-        let layouts: LayoutsOf = Rc::new(RefCell::new(layouts_of.iter().map(|id| (*id, 0)).collect()));
-        let hook = ContentsHook { frame, buffers, images, tracking, layouts: layouts.clone(), take };
+        let layouts = LayoutsOf::default();
+        let layouts_of = layouts_of.to_vec();
+        let hook =
+            ContentsHook { before, buffers, images, layouts_of, tracking, layouts: layouts.clone(), take };
         (vec![Box::new(tracker), Box::new(hook)], layouts)
     }
 }
@@ -58,14 +61,16 @@ impl Hook for ContentsHook {
     }
 
     fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
-        if frame.number != self.frame {
+        // (a file that somebody cut frames out of has gaps)
+        if frame.number >= self.before || frame.next < self.before || self.layouts.borrow().is_some() {
             return Ok(());
         }
+        let mut found = BTreeMap::new();
         if let Some(vk) = cx.backend.vulkan() {
-            for (id, found) in self.layouts.borrow_mut().iter_mut() {
-                *found = layout(vk, &self.tracking, *id).unwrap_or(0);
-            }
+            let layout = |id: &u64| (*id, layout(vk, &self.tracking, *id).unwrap_or(0));
+            found = self.layouts_of.iter().map(layout).collect();
         }
+        *self.layouts.borrow_mut() = Some(found);
         export(cx, &self.tracking, (&self.buffers, &self.images), &mut self.take)
     }
 }
