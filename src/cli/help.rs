@@ -13,14 +13,13 @@ use std::path::Path;
 /// Sub-commands as people look for them.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Replay", &["replay", "screenshot", "check", "devices"]),
-    ("Look into a capture", &["info", "dump", "extract", "verify", "bindings", "sql"]),
+    ("Look into a capture", &["info", "dump", "extract", "verify", "bindings", "sql", "trim"]),
     ("Look into its shaders", &["profile", "analyze", "rays"]),
     ("Say what is faster", &["bench", "compare", "what-if", "study", "suite", "report"]),
 ];
 
 /// Those that are seldom wanted, or about this program itself: they are only named.
-const OTHERS: [&str; 9] =
-    ["compress", "db", "diff", "merge-profiles", "mcp", "reduce", "trim", "completions", "man"];
+const OTHERS: [&str; 8] = ["compress", "db", "diff", "merge-profiles", "mcp", "reduce", "completions", "man"];
 
 const EXAMPLES: &str = "\
 Examples:
