@@ -5,6 +5,7 @@
 //! whose blocks are not known.
 
 use crate::formats::{self, Plane};
+use crate::objects::Image;
 
 /// A mip level of a plane.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +37,14 @@ pub struct Shape {
     pub layers: u32,
     /// Samples a texel.
     pub samples: u32,
+}
+
+impl Shape {
+    /// What an image was made of.
+    pub fn of(i: &Image) -> Shape {
+        let Image { extent, levels, layers, samples, .. } = *i;
+        Shape { format: i.format as i32, extent, levels, layers, samples }
+    }
 }
 
 /// Rows of bytes: `count` rows of `bytes`, one every `stride`.

@@ -6,7 +6,7 @@
 use super::super::bytes::texels::{Region, Rows, Shape, Texels, in_buffer, pairs};
 use super::super::bytes::{Cause, Reason, Why, Writer};
 use super::super::commands::{BufferImageCopies, BufferImageRegion, ImageRegion};
-use super::super::objects::{Image, Subresources};
+use super::super::objects::Subresources;
 use crate::World;
 use crate::formats::Plane;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ impl World {
             return found.clone();
         }
         let i = self.images.get(&image)?;
-        let made = Texels::new(&shape(i)).map(Rc::new);
+        let made = Texels::new(&Shape::of(i)).map(Rc::new);
         if let Some(t) = &made {
             let reason = if i.swapchain != 0 { Reason::Presented } else { Reason::NeverWritten };
             self.bytes.lay_out(image, t.size, Why::new(reason, 0));
@@ -46,7 +46,7 @@ impl World {
             return Some(((image, t.rows(r)?), *t.plane(r.aspect)?));
         }
         let i = &self.images[&image];
-        let t = Texels::new(&shape(i))?;
+        let t = Texels::new(&Shape::of(i))?;
         let (plane, packed) = (*t.plane(r.aspect)?, t.rows(r)?);
         let aspect = if r.aspect == 0 { plane.aspect } else { r.aspect };
         let layouts = &self.bytes.residents.linear[&image];
@@ -249,17 +249,7 @@ impl World {
     /// Bytes of an image in its memory: as the driver said, or at least its texels.
     pub fn image_bytes(&self, image: u64) -> u64 {
         let said = self.bytes.residents.image_bytes.get(&image).copied();
-        said.or_else(|| self.images.get(&image).and_then(|i| Texels::new(&shape(i))).map(|t| t.size))
+        said.or_else(|| self.images.get(&image).and_then(|i| Texels::new(&Shape::of(i))).map(|t| t.size))
             .unwrap_or(1)
-    }
-}
-
-fn shape(i: &Image) -> Shape {
-    Shape {
-        format: i.format as i32,
-        extent: i.extent,
-        levels: i.levels,
-        layers: i.layers,
-        samples: i.samples,
     }
 }
