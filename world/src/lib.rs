@@ -45,7 +45,7 @@ pub use execute::batches;
 pub use ids::{IdHasher, Ids};
 pub use input::{Frame, MetaBlock, Outcome};
 pub use observe::{At, Invocation, Nobody, Observer, SemaphoreUse, Submission};
-pub use read::{destroyed, subresources};
+pub use read::{Queried, Query, destroyed, subresources};
 pub use update::{templated, templated_buffers};
 pub use world::{AtSet, World};
 

@@ -51,6 +51,48 @@ pub(super) fn rect(v: View<'_>, name: &str) -> [i64; 4] {
     [at("x"), at("y"), size("width"), size("height")]
 }
 
+/// Queries that a call or a command names, and what it does to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queried {
+    /// Their pool.
+    pub pool: u64,
+    /// The first.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+    /// See there.
+    pub how: Query,
+}
+
+/// What is done to a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// It has no result any more.
+    Reset,
+    /// It gets one, or begins or ends to.
+    Write,
+    /// It is asked for.
+    Read,
+}
+
+impl Queried {
+    /// Of a call or command; none if it does nothing to queries.
+    pub fn of(v: View<'_>) -> Option<Queried> {
+        let how = match v.image().command?.canonical {
+            "vkResetQueryPool" | "vkCmdResetQueryPool" => Query::Reset,
+            "vkGetQueryPoolResults"
+            | "vkCmdCopyQueryPoolResults"
+            | "vkCmdCopyQueryPoolResultsToMemoryKHR" => Query::Read,
+            name if name.starts_with("vkCmd") => Query::Write,
+            _ => return None,
+        };
+        let first = v.u32("query").or_else(|| v.u32("firstQuery"))?;
+        let counts = ["queryCount", "accelerationStructureCount", "micromapCount"];
+        let count = counts.iter().find_map(|n| v.u32(n)).unwrap_or(1);
+        Some(Queried { pool: v.u64("queryPool")?, first, count, how })
+    }
+}
+
 /// The id that the capture gave to the one object a call made; 0 if it made none.
 pub(super) fn created(call: &Call) -> u64 {
     call.image.handles.iter().find(|h| h.out).map_or(0, |h| call.image.u64(h.at))

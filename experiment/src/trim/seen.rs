@@ -9,7 +9,7 @@ use gfxr_parse::view::View;
 use profile::hooks::resources::Programs;
 use std::rc::Rc;
 use world::commands::Command;
-use world::{At, Invocation, Observer, Submission, World};
+use world::{At, Invocation, Observer, Queried, Query, Submission, World};
 
 /// Observes what comes before a range; what shaders write there is what they say.
 pub struct Seen<'a>(pub &'a mut Before, pub &'a mut Programs);
@@ -48,7 +48,7 @@ impl Seen<'_> {
         let Some(name) = image.command.map(|c| c.canonical) else { return };
         let v = View::call(image);
         let structures = written_structures(name, v);
-        let queries = written_queries(name, v);
+        let queries = Queried::of(v).filter(|q| q.how != Query::Read);
         if structures.is_empty() && queries.is_none() {
             return;
         }
@@ -58,12 +58,12 @@ impl Seen<'_> {
                 self.0.residue.built(n, &run, how);
             }
         }
-        if let Some((pool, first, count, anew)) = queries
-            && let Some(pool) = self.0.number(pool)
+        if let Some(q) = queries
+            && let Some(pool) = self.0.number(q.pool)
         {
             // (no pool has more; a damaged capture may say so)
-            let all = first..first.saturating_add(count.min(1 << 16));
-            self.0.residue.asked(pool, all, &run, anew);
+            let all = q.first..q.first.saturating_add(q.count.min(1 << 16));
+            self.0.residue.asked(pool, all, &run, q.how == Query::Reset);
         }
     }
 
@@ -141,19 +141,4 @@ fn written_structures(name: &str, v: View<'_>) -> Vec<(u64, Build)> {
     let copy = v.one("pInfo").and_then(|s| dst(&s)).map(|id| (id, Build::Anew));
     let update = v.u64("update").unwrap_or(0) != 0;
     infos.chain(copy).chain(dst(&v).map(|id| (id, how(&v, update)))).collect()
-}
-
-/// The queries that a command writes: the pool, the first and how many, and whether nothing of before stays.
-fn written_queries(name: &str, v: View<'_>) -> Option<(u64, u32, u32, bool)> {
-    let n = |member: &str| v.u64(member).unwrap_or(0) as u32;
-    let pool = v.u64("queryPool")?;
-    match name {
-        "vkCmdResetQueryPool" => Some((pool, n("firstQuery"), n("queryCount"), true)),
-        "vkCmdCopyQueryPoolResults" | "vkCmdCopyQueryPoolResultsToMemoryKHR" => None,
-        _ if v.definition("firstQuery").is_some() => {
-            let count = n("accelerationStructureCount") + n("micromapCount");
-            Some((pool, n("firstQuery"), count.max(1), false))
-        }
-        _ => Some((pool, n("query"), 1, false)),
-    }
 }

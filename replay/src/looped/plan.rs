@@ -17,7 +17,7 @@ use world::objects::{Queries, Sync};
 use world::recording::Recording;
 use world::semaphores::Semaphores;
 use world::walk::{Step, submitted};
-use world::{Follow, Ids, Outcome, World};
+use world::{Follow, Ids, Outcome, Queried, Query, World};
 
 /// Elements of a binding: from, to (not included).
 pub type Span = (u32, u32);
@@ -59,46 +59,10 @@ pub struct Plan {
 
 /// What the frame has done to a query so far.
 #[derive(Clone, Copy)]
-struct Query {
-    first: Did,
-    last: Did,
+struct Did {
+    first: Query,
+    last: Query,
     copied: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Did {
-    Reset,
-    Write,
-    Read,
-}
-
-/// Queries that a command, or a call, does something to.
-struct Touched {
-    pool: u64,
-    first: u32,
-    count: u32,
-    did: Did,
-    copied: bool,
-}
-
-impl Touched {
-    fn of(v: View<'_>) -> Option<Self> {
-        let (did, copied) = match v.image().command?.canonical {
-            "vkResetQueryPool" | "vkCmdResetQueryPool" => (Did::Reset, false),
-            "vkGetQueryPoolResults" => (Did::Read, false),
-            "vkCmdCopyQueryPoolResults" => (Did::Read, true),
-            "vkCmdBeginQuery"
-            | "vkCmdBeginQueryIndexedEXT"
-            | "vkCmdWriteTimestamp"
-            | "vkCmdWriteTimestamp2"
-            | "vkCmdWriteAccelerationStructuresPropertiesKHR" => (Did::Write, false),
-            _ => return None,
-        };
-        let pool = v.u64("queryPool")?;
-        let first = v.u32("query").or_else(|| v.u32("firstQuery"))?;
-        let count = v.u32("queryCount").or_else(|| v.u32("accelerationStructureCount")).unwrap_or(1);
-        Some(Touched { pool, first, count, did, copied })
-    }
 }
 
 struct Walk<'w> {
@@ -108,7 +72,7 @@ struct Walk<'w> {
     ahead: Follow,
     changed: HashSet<u64>,
     used: HashSet<u64>,
-    queries: BTreeMap<(u64, u32), Query>,
+    queries: BTreeMap<(u64, u32), Did>,
     plan: Plan,
 }
 
@@ -198,7 +162,7 @@ impl Walk<'_> {
                 self.plan.allocated.entry(pool).or_default().extend(layouts);
             }
             "vkResetQueryPool" | "vkGetQueryPoolResults" => {
-                Touched::of(v).into_iter().for_each(|t| self.queries(t));
+                Queried::of(v).into_iter().for_each(|q| self.queries(q, false));
             }
             n if n.starts_with("vkCmd") => self.goes_on(call.image.u64(0)),
             _ => {}
@@ -218,11 +182,11 @@ impl Walk<'_> {
 
     /// Command buffers run, with what they hold now.
     fn executes(&mut self, buffers: &[u64]) {
-        let (mut touched, mut events) = (Vec::new(), 0);
+        let (mut queried, mut events) = (Vec::new(), 0);
         self.ahead.world().walk(buffers, &mut |holder, step| match step {
             Step::Enters if !self.changed.contains(&holder.buffer) => drop(self.used.insert(holder.buffer)),
             Step::Command(c) => match &c.command {
-                Command::Other(image) => touched.extend(Touched::of(View::call(image))),
+                Command::Other(image) => queried.extend(Queried::of(View::call(image))),
                 Command::SetEvent { event, .. } | Command::ResetEvent { event, .. } => {
                     events += u64::from(self.ahead.world().syncs.get(event) == Some(&Sync::Event(true)));
                 }
@@ -230,22 +194,22 @@ impl Walk<'_> {
             },
             _ => {}
         });
-        touched.into_iter().for_each(|t| self.queries(t));
+        queried.into_iter().for_each(|q| self.queries(q, true));
         (0..events)
             .for_each(|_| self.note("events that only the device can see, which the frame sets or resets"));
     }
 
-    fn queries(&mut self, t: Touched) {
-        let Touched { pool, first, count, did, copied } = t;
+    /// `copies`: the device reads them, if it is that.
+    fn queries(&mut self, of: Queried, copies: bool) {
+        let Queried { pool, first, count, how } = of;
         // A damaged capture may name more than there are.
         let has = self.ahead.world().query_pools.get(&pool).map_or(0, |p| p.count);
         for q in first..first.saturating_add(count).min(has) {
-            let entry =
-                self.queries.entry((pool, q)).or_insert(Query { first: did, last: did, copied: false });
+            let entry = self.queries.entry((pool, q)).or_insert(Did { first: how, last: how, copied: false });
             // Results of the frame itself, and results that nothing replaces, need no care.
-            match did {
-                Did::Read => entry.copied |= copied && entry.first == Did::Read,
-                _ => entry.last = did,
+            match how {
+                Query::Read => entry.copied |= copies && entry.first == Query::Read,
+                _ => entry.last = how,
             }
         }
     }
@@ -287,11 +251,11 @@ impl Walk<'_> {
         let mut stale = 0;
         for (&(pool, q), did) in &self.queries {
             match (did.first, did.last) {
-                (Did::Write, _) => drop(self.plan.reset.entry(pool).or_default().insert(q)),
-                (Did::Read, Did::Reset) => drop(self.plan.revive.entry(pool).or_default().insert(q)),
+                (Query::Write, _) => drop(self.plan.reset.entry(pool).or_default().insert(q)),
+                (Query::Read, Query::Reset) => drop(self.plan.revive.entry(pool).or_default().insert(q)),
                 _ => {}
             }
-            stale += u64::from(did.copied && did.first == Did::Read && did.last != Did::Read);
+            stale += u64::from(did.copied && did.first == Query::Read && did.last != Query::Read);
         }
         if stale > 0 {
             let what = "queries of earlier frames whose results the frame copies and then replaces";
