@@ -4,25 +4,21 @@
 //! Told of accesses and barriers by what follows synchronisation ([`Synchronisation`]). Guarantees: where it is not known whether
 //! something is read, it is. What a pass clears or need not load counts as written as a whole if the pass covers all of its views.
 
-use profile::hooks::sync::Synchronisation;
 use profile::hooks::sync::bits::{
     ALL_COMMANDS, CLEAR, COLOR_ATTACHMENT_WRITE, DEPTH_STENCIL_ATTACHMENT_WRITE, MEMORY_READ, TRANSFER_WRITE,
 };
+use profile::hooks::sync::{ADDRESSED, Event, How, Part, Synchronisation};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-use trace::tables::{SYNC_ACCESSES, SYNC_BARRIERS};
-use trace::{Table, Value};
 use world::commands::{Command, Use};
 use world::{At, Invocation, Observer, Submission, World};
 
-/// Stands for every buffer that has an address, in rows.
-const ADDRESSED: u64 = u64::MAX;
-/// More parts than this are not counted one by one.
-const MOST_PARTS: u64 = 1 << 14;
+/// More pieces than this are not counted one by one.
+const MOST_PIECES: u64 = 1 << 14;
 
-/// A part of an image: bit of its aspect, level, layer.
-type Part = (u32, u32, u32);
+/// A piece of an image: bit of its aspect, level, layer.
+type Piece = (u32, u32, u32);
 
 /// What is known so far.
 #[derive(Debug, Default)]
@@ -35,8 +31,8 @@ pub struct FirstUses {
     pub addressed: bool,
     /// Anything may be.
     pub anything: bool,
-    /// Parts that hold nothing of before any more; of buffers all of it.
-    written: HashMap<u64, HashSet<Part>>,
+    /// Pieces that hold nothing of before any more; of buffers all of it.
+    written: HashMap<u64, HashSet<Piece>>,
     /// The pass that runs does not cover its attachments.
     in_part: bool,
 }
@@ -52,11 +48,16 @@ impl Watch {
     pub fn new() -> Watch {
         let found = Rc::new(RefCell::new(FirstUses::default()));
         let to = found.clone();
-        let put = move |table: &'static Table, row: &[Value<'_>]| {
-            to.borrow_mut().row(table, row);
-            Ok(())
+        let tell = move |of: Part, event: Event| {
+            let mut found = to.borrow_mut();
+            match event {
+                Event::Access(how) => found.access(of, how),
+                // (from the layout UNDEFINED texels need not survive)
+                Event::Barrier([0, new]) if new != 0 && of.aspects != 0 => found.overwritten(of),
+                Event::Barrier(_) => {}
+            }
         };
-        Watch { sync: Synchronisation::new(Box::new(put), Box::new(|_| true)), found }
+        Watch { sync: Synchronisation::of_events(Box::new(tell)), found }
     }
 
     /// A call that is followed next.
@@ -71,24 +72,8 @@ impl Watch {
 }
 
 impl FirstUses {
-    fn row(&mut self, table: &'static Table, row: &[Value<'_>]) {
-        let n = |name: &str| match table.columns.iter().position(|c| c.name == name).map(|at| &row[at]) {
-            Some(Value::U64(n)) => *n,
-            _ => 0,
-        };
-        let range = || (n("object"), n("first"), n("last"), n("aspects") as u32);
-        if std::ptr::eq(table, &SYNC_ACCESSES) {
-            self.access(n("stages"), n("access"), range());
-        } else if std::ptr::eq(table, &SYNC_BARRIERS) && n("aspects") != 0 {
-            // (from the layout UNDEFINED texels need not survive)
-            if n("old_layout") == 0 && n("new_layout") != 0 {
-                self.overwritten(range());
-            }
-        }
-    }
-
-    fn access(&mut self, stages: u64, access: u64, range: (u64, u64, u64, u32)) {
-        let (object, _, _, aspects) = range;
+    fn access(&mut self, of: Part, How { stages, access, .. }: How) {
+        let Part { object, aspects, .. } = of;
         let attachment = access & !(COLOR_ATTACHMENT_WRITE | DEPTH_STENCIL_ATTACHMENT_WRITE) == 0;
         let cleared = stages == CLEAR && access == TRANSFER_WRITE;
         // (presentation gives an image, or takes it)
@@ -103,26 +88,26 @@ impl FirstUses {
                     self.buffers.insert(object);
                 }
             }
-            _ if (attachment && !self.in_part) || cleared => self.overwritten(range),
+            _ if (attachment && !self.in_part) || cleared => self.overwritten(of),
             _ => {
                 let before = self.written.get(&object);
-                let gone = |p: &Part| before.is_some_and(|b| b.contains(p));
-                if !parts(range).is_some_and(|mut all| all.all(|p| gone(&p))) {
+                let gone = |p: &Piece| before.is_some_and(|b| b.contains(p));
+                if !pieces(of).is_some_and(|mut all| all.all(|p| gone(&p))) {
                     self.images.insert(object);
                 }
             }
         }
     }
 
-    fn overwritten(&mut self, range: (u64, u64, u64, u32)) {
-        if let Some(parts) = parts(range) {
-            self.written.entry(range.0).or_default().extend(parts);
+    fn overwritten(&mut self, of: Part) {
+        if let Some(pieces) = pieces(of) {
+            self.written.entry(of.object).or_default().extend(pieces);
         }
     }
 }
 
-/// The parts that a row names; none where they are too many.
-fn parts((_, first, last, aspects): (u64, u64, u64, u32)) -> Option<impl Iterator<Item = Part>> {
+/// The pieces that a part is made of; none where they are too many.
+fn pieces(Part { first, last, aspects, .. }: Part) -> Option<impl Iterator<Item = Piece>> {
     let (levels, layers) = ((first >> 32)..=(last >> 32), (first as u32)..=(last as u32));
     let bits: Vec<u32> = (0..7).map(|b| 1 << b).filter(|b| aspects & b != 0).collect();
     let count = |from: u64, to: u64| to.saturating_add(1).saturating_sub(from);
@@ -133,7 +118,7 @@ fn parts((_, first, last, aspects): (u64, u64, u64, u32)) -> Option<impl Iterato
         let bits = bits.clone();
         layers.clone().flat_map(move |layer| bits.clone().into_iter().map(move |b| (b, level as u32, layer)))
     });
-    (all <= MOST_PARTS).then_some(each)
+    (all <= MOST_PIECES).then_some(each)
 }
 
 impl Observer for Watch {
@@ -187,21 +172,26 @@ mod tests {
     #[test]
     fn what_is_written_as_a_whole_first_is_not_read() {
         let mut of = FirstUses::default();
-        let part = |object, level: u64, layers: u64| (object, level << 32, level << 32 | (layers - 1), 1);
-        of.access(0, COLOR_ATTACHMENT_WRITE, part(7, 0, 2));
-        of.access(0, READ, part(7, 0, 1));
+        let part = |object, level: u64, layers: u64| {
+            let first = level << 32;
+            Part { object, first, last: first | (layers - 1), aspects: 1 }
+        };
+        let how = |access| How { stages: 0, access, write: false };
+        let buffer = Part { object: 10, last: 63, ..Part::default() };
+        of.access(part(7, 0, 2), how(COLOR_ATTACHMENT_WRITE));
+        of.access(part(7, 0, 1), how(READ));
         assert!(of.images.is_empty());
-        of.access(0, READ, part(7, 1, 1));
+        of.access(part(7, 1, 1), how(READ));
         assert!(of.images.contains(&7), "another level");
         // Cleared in part.
         of.in_part = true;
-        of.access(0, COLOR_ATTACHMENT_WRITE, part(8, 0, 1));
+        of.access(part(8, 0, 1), how(COLOR_ATTACHMENT_WRITE));
         assert!(of.images.contains(&8));
         // Copied to, and so perhaps in part; of buffers this reads nothing.
-        of.access(0, TRANSFER_WRITE, part(9, 0, 1));
-        of.access(0, TRANSFER_WRITE, (10, 0, 63, 0));
+        of.access(part(9, 0, 1), how(TRANSFER_WRITE));
+        of.access(buffer, how(TRANSFER_WRITE));
         assert!(of.images.contains(&9) && of.buffers.is_empty());
-        of.access(0, READ, (10, 0, 63, 0));
+        of.access(buffer, how(READ));
         assert!(of.buffers.contains(&10) && !of.addressed && !of.anything);
     }
 }

@@ -19,7 +19,8 @@ use gfxr_parse::ahead::Call;
 use gfxr_parse::param;
 use gfxr_parse::view::View;
 use replay::error::Result;
-use rows::Rows;
+pub use rows::{ADDRESSED, Event, How, Part};
+use rows::{Out, Rows};
 use std::collections::HashMap;
 use world::commands::{Command, Label};
 use world::{At, Invocation, Observer, Submission, World};
@@ -60,6 +61,15 @@ pub struct Synchronisation {
 impl Synchronisation {
     /// One that hands rows on. Of frames that are not wanted rows say so.
     pub fn new(out: Put, wants: Box<dyn Fn(u64) -> bool>) -> Self {
+        Self::to(Out::Rows(out), wants)
+    }
+
+    /// One that hands accesses and barriers on, of all frames.
+    pub fn of_events(tell: Box<dyn FnMut(Part, Event)>) -> Self {
+        Self::to(Out::Events(tell), Box::new(|_| true))
+    }
+
+    fn to(out: Out, wants: Box<dyn Fn(u64) -> bool>) -> Self {
         Synchronisation {
             rows: Rows::new(out),
             programs: shaders::Programs::default(),

@@ -18,18 +18,42 @@ const STRUCTURE_STORAGE: u64 = 0x10_0000;
 /// How something is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct How {
+    /// By which stages.
     pub stages: u64,
+    /// See [`super::bits`].
     pub access: u64,
+    /// It may be written.
     pub write: bool,
 }
 
-/// Which part of what.
+/// Which part of what; places are those of `sync_accesses`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Part {
+    /// The buffer or image; 0 if it may be anything, [`ADDRESSED`] if whatever has an address.
     pub object: u64,
+    /// The first byte, or level and layer.
     pub first: u64,
+    /// The last.
     pub last: u64,
+    /// Of an image.
     pub aspects: u32,
+}
+
+/// What happens to a part.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// A command accesses it.
+    Access(How),
+    /// A barrier is for it, from one layout to another.
+    Barrier([u32; 2]),
+}
+
+/// Who hears of it.
+pub enum Out {
+    /// All of it, as rows.
+    Rows(Put),
+    /// Accesses and barriers alone.
+    Events(Box<dyn FnMut(Part, Event)>),
 }
 
 /// Of a barrier: all but where it stands.
@@ -64,7 +88,7 @@ struct Named {
 
 /// See the module's header.
 pub struct Rows {
-    out: Put,
+    out: Out,
     failed: Option<Error>,
     sequence: u64,
     queue: u64,
@@ -85,7 +109,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    pub fn new(out: Put) -> Self {
+    pub fn new(out: Out) -> Self {
         Rows {
             out,
             failed: None,
@@ -108,7 +132,9 @@ impl Rows {
     }
 
     fn put(&mut self, table: &'static Table, row: &[Value<'_>]) {
-        if let Err(e) = (self.out)(table, row) {
+        if let Out::Rows(put) = &mut self.out
+            && let Err(e) = put(table, row)
+        {
             self.failed.get_or_insert(e);
         }
     }
@@ -207,6 +233,9 @@ impl Rows {
 
     pub fn barrier(&mut self, world: &World, at: &At, label: &str, b: &BarrierRow) {
         self.forget(at.queue);
+        if let Out::Events(tell) = &mut self.out {
+            return tell(b.of, Event::Barrier(b.layouts));
+        }
         self.object(world, b.of.object);
         let n = Value::U64;
         let row = [
@@ -239,6 +268,9 @@ impl Rows {
     pub fn access(&mut self, world: &World, of: Part, how: How) {
         if of.first > of.last || !self.seen.entry(self.queue).or_default().insert((of, how)) {
             return;
+        }
+        if let Out::Events(tell) = &mut self.out {
+            return tell(of, Event::Access(how));
         }
         self.object(world, of.object);
         let row = [
