@@ -53,5 +53,6 @@ pub fn baked(capture: &Capture, options: &Options, all: &[Use]) -> Result<(Captu
         }
     }
     let bytes = out.finish().map_err(Failure::new)?;
-    Ok((Capture::new(bytes).map_err(Failure::new)?, changed.len() as u64))
+    let written = Capture::new(bytes).map_err(Failure::new)?.within(capture.budget());
+    Ok((written, changed.len() as u64))
 }

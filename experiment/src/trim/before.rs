@@ -5,43 +5,15 @@
 //! ([`super::residue`]) and the state of what synchronises ([`super::sync`]). Guarantees: what is kept names only what is made by what is kept. Refuses nothing: a command that is
 //! not known to make anything counts as one that makes its first object what it is.
 
+use super::calls::{ended, pool_of, targets, works};
 use super::residue::{Number, Residue, Run};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::image::Image;
 use gfxr_parse::meta::Meta;
-use gfxr_parse::schema::{HandleId, handle_named};
 use gfxr_parse::view::View;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use world::World;
-
-/// Beginnings of the names of calls that have the device work, wait for it, or move contents.
-const WORKS: [&str; 24] = [
-    "vkQueue",
-    "vkWaitFor",
-    "vkWaitSemaphores",
-    "vkSignalSemaphore",
-    "vkAcquireNextImage",
-    "vkReleaseSwapchainImages",
-    "vkDeviceWaitIdle",
-    "vkGetFenceStatus",
-    "vkResetFences",
-    "vkGetQueryPoolResults",
-    "vkGetEventStatus",
-    "vkGetSemaphoreCounterValue",
-    "vkSetEvent",
-    "vkResetEvent",
-    "vkFlushMappedMemoryRanges",
-    "vkInvalidateMappedMemoryRanges",
-    "vkCopyMemoryToImage",
-    "vkCopyImageTo",
-    "vkTransitionImageLayout",
-    "vkTrimCommandPool",
-    "vkLatencySleep",
-    "vkSetLatencyMarker",
-    "vkAntiLagUpdate",
-    "vkGetCalibratedTimestamps",
-];
 
 /// What was made.
 #[derive(Debug, Default)]
@@ -49,15 +21,8 @@ struct Object {
     maker: u32,
     /// Calls that make it what it is.
     settled: Vec<u32>,
-    /// Of a command buffer: its last recording.
-    recording: Option<Recorded>,
-}
-
-/// A recording of a command buffer.
-#[derive(Debug, Default)]
-struct Recorded {
-    /// Blocks, from the one that begins it to the one that ends it.
-    blocks: Vec<u32>,
+    /// Of a command buffer: the blocks of its last recording, from the one that begins it to the one that ends it.
+    recording: Option<Vec<u32>>,
 }
 
 /// A call that ends objects.
@@ -195,7 +160,7 @@ impl Before {
         {
             self.residue.by_host(event, name == "vkSetEvent");
         }
-        if WORKS.iter().any(|w| name.starts_with(w)) {
+        if works(name) {
             return;
         }
         let named = self.named(world, image);
@@ -204,7 +169,8 @@ impl Before {
             let id = image.u64(h.at);
             if id != 0 && !self.made.contains_key(&id) {
                 makes = true;
-                let (pool, number) = (self.pool_of(name, call), self.objects.len() as u32);
+                let (pool, number) =
+                    (pool_of(call).and_then(|id| self.number(id)), self.objects.len() as u32);
                 if let Some(pool) = pool {
                     self.held.entry(pool).or_default().push((id, number));
                 }
@@ -240,16 +206,6 @@ impl Before {
         self.uses[at as usize] = named.into();
     }
 
-    fn pool_of(&self, name: &str, call: &Call) -> Option<Number> {
-        let info = View::call(&call.image).one("pAllocateInfo")?;
-        let member = match name {
-            "vkAllocateCommandBuffers" => "commandPool",
-            "vkAllocateDescriptorSets" => "descriptorPool",
-            _ => return None,
-        };
-        self.number(info.u64(member)?)
-    }
-
     fn settles(&mut self, object: Number, at: u32) {
         let settled = &mut self.objects[object as usize].settled;
         if settled.last() != Some(&at) {
@@ -262,16 +218,13 @@ impl Before {
         let v = View::call(&call.image);
         match call.command.canonical {
             "vkUpdateDescriptorSets" => {
-                let writes = v.structs("pDescriptorWrites").map(|w| (w, "descriptorCount"));
-                let copies = v.structs("pDescriptorCopies").map(|c| (c, "descriptorCount"));
-                let all: Vec<_> = writes.chain(copies).collect();
-                for (w, count) in all {
+                for w in v.structs("pDescriptorWrites").chain(v.structs("pDescriptorCopies")) {
                     let n = |name: &str| w.u64(name).unwrap_or(0);
                     let source = w.u64("srcSet").and_then(|id| self.number(id));
                     self.copied.extend(source);
                     if self.number(n("dstSet")) == Some(target) {
                         let place = n("dstBinding") << 32 | n("dstArrayElement");
-                        self.replaces((target, place, n(count), 0), at);
+                        self.replaces((target, place, n("descriptorCount"), 0), at);
                     }
                 }
             }
@@ -322,13 +275,7 @@ impl Before {
     }
 
     fn end(&mut self, call: &Call, at: u32) {
-        let v = View::call(&call.image);
-        let ids = match call.command.canonical {
-            "vkFreeCommandBuffers" => v.u64s("pCommandBuffers"),
-            "vkFreeDescriptorSets" => v.u64s("pDescriptorSets"),
-            "vkDestroyInstance" | "vkDestroyDevice" => vec![call.image.u64(0)],
-            _ => vec![world::destroyed(call)],
-        };
+        let ids = ended(call);
         let gone: Vec<Number> = ids.iter().filter_map(|id| self.made.remove(id)).collect();
         ids.iter().for_each(|id| _ = self.addressed.remove(id));
         self.ends.push(End { block: at, gone, any: false });
@@ -365,13 +312,12 @@ impl Before {
         let recording = &mut self.objects[buffer as usize].recording;
         if begins {
             // (what is of the device's work keeps what it needs)
-            let old = recording.replace(Recorded::default());
-            for block in old.iter().flat_map(|r| &r.blocks) {
-                self.uses[*block as usize] = Box::default();
+            for block in recording.replace(vec![]).into_iter().flatten() {
+                self.uses[block as usize] = Box::default();
             }
         }
-        if let Some(r) = recording {
-            r.blocks.push(at);
+        if let Some(blocks) = recording {
+            blocks.push(at);
         }
     }
 
@@ -404,7 +350,7 @@ impl Before {
             let object = &self.objects[n as usize];
             let of = &mut known[n as usize];
             if recorded && !std::mem::replace(&mut of.1, true) {
-                for block in object.recording.iter().flat_map(|r| &r.blocks) {
+                for block in object.recording.iter().flatten() {
                     kept.blocks[*block as usize] = true;
                     // (what it executes has to be recorded, too)
                     next.extend(self.uses(*block).iter().map(|u| (*u, true)));
@@ -443,80 +389,5 @@ impl Before {
     /// Whether an object is there once what is kept has run.
     pub fn is_there(&self, kept: &Kept, id: u64) -> bool {
         self.number(id).is_some_and(|n| kept.blocks[self.objects[n as usize].maker as usize])
-    }
-}
-
-/// The objects that a call makes what they are, by id.
-fn targets(call: &Call) -> Vec<u64> {
-    let v = View::call(&call.image);
-    let each = |list: &str, member: &str| v.structs(list).filter_map(|s| s.u64(member)).collect();
-    match call.command.canonical {
-        "vkBindBufferMemory" | "vkBindImageMemory" => vec![world::destroyed(call)],
-        "vkBindBufferMemory2" => each("pBindInfos", "buffer"),
-        "vkBindImageMemory2" => each("pBindInfos", "image"),
-        "vkBindAccelerationStructureMemoryNV" => each("pBindInfos", "accelerationStructure"),
-        "vkBindTensorMemoryARM" => each("pBindInfos", "tensor"),
-        "vkBindDataGraphPipelineSessionMemoryARM" => each("pBindInfos", "session"),
-        "vkUpdateDescriptorSets" => {
-            let mut all: Vec<u64> = each("pDescriptorWrites", "dstSet");
-            all.extend(v.structs("pDescriptorCopies").filter_map(|s| s.u64("dstSet")));
-            all.dedup();
-            all
-        }
-        _ => {
-            let named = v.one("pNameInfo").or_else(|| v.one("pTagInfo"));
-            if let Some(id) = named.and_then(|i| i.u64("objectHandle").or_else(|| i.u64("object"))) {
-                return vec![id];
-            }
-            // The first that is no parent of others, else the last parent.
-            let parents: Vec<HandleId> = ["VkInstance", "VkPhysicalDevice", "VkDevice", "VkQueue"]
-                .iter()
-                .filter_map(|n| handle_named(n))
-                .collect();
-            let given = || call.image.handles.iter().filter(|h| !h.out);
-            let own = given().find(|h| !parents.contains(&h.ty)).or_else(|| given().next_back());
-            own.map(|h| call.image.u64(h.at)).into_iter().collect()
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use gfxr_parse::schema::generated::COMMANDS;
-
-    /// Commands that change what the device holds, or wait for it, none of which says what an object is.
-    const DYNAMIC: [&str; 14] = [
-        "vkQueueSubmit2",
-        "vkQueueBindSparse",
-        "vkQueuePresentKHR",
-        "vkAcquireNextImage2KHR",
-        "vkWaitForFences",
-        "vkWaitForPresentKHR",
-        "vkResetFences",
-        "vkSignalSemaphore",
-        "vkSetEvent",
-        "vkGetQueryPoolResults",
-        "vkCopyImageToImage",
-        "vkCopyImageToMemory",
-        "vkCopyMemoryToImage",
-        "vkTransitionImageLayout",
-    ];
-
-    #[test]
-    fn every_command_of_the_registry_that_works_is_known_as_that() {
-        let works = |name: &str| WORKS.iter().any(|w| name.starts_with(w));
-        for w in WORKS {
-            assert!(COMMANDS.iter().any(|c| c.canonical.starts_with(w)), "{w} begins no command");
-        }
-        assert!(DYNAMIC.iter().all(|name| works(name)), "{:?}", DYNAMIC.iter().find(|name| !works(name)));
-        // Nothing that makes or ends an object is left out, nor what is recorded.
-        let made = ["vkCreate", "vkAllocate", "vkDestroy", "vkFree", "vkCmd", "vkBind", "vkUpdate", "vkMap"];
-        let lost = COMMANDS.iter().find(|c| works(c.name) && made.iter().any(|m| c.name.starts_with(m)));
-        assert!(lost.is_none(), "{:?}", lost.map(|c| c.name));
-        // Every queue's and every host's submission is one.
-        for c in COMMANDS.iter().filter(|c| c.name.starts_with("vkQueue")) {
-            assert!(works(c.name), "{}", c.name);
-        }
     }
 }

@@ -5,10 +5,12 @@
 //! do not read, or overwrite first, are left out (`first_use`). Bytes that the capture itself knows are the capture's, so that addresses in them are, too.
 //!
 //! Guarantees: the blocks of the frames are the capture's, byte for byte, and so is everything where the frames are all; what the
-//! result lacks is told by name. Refuses captures of several files, frames that there are not, and blocks that cannot be read.
+//! result lacks is told by name. Refuses captures of several files, frames that there are not or that work before them waits for, and blocks that
+//! cannot be read.
 
 mod baked;
 mod before;
+mod calls;
 mod first_use;
 mod range;
 mod residue;
@@ -24,6 +26,7 @@ use crate::how::How;
 use crate::progress;
 use crate::replaying::{changes, options};
 use crate::shots::shown;
+use analyses::report::counted;
 use gfxr_parse::container::{Capture, Compression};
 use gfxr_parse::writer::Writer;
 use range::Range;
@@ -75,13 +78,17 @@ impl fmt::Display for Trimmed {
         writeln!(f, "{} of {} bytes ({share:.1} %).", bytes.1, bytes.0)?;
         writeln!(
             f,
-            "Of {} blocks before the frames {} are kept; the frames are {}.",
-            before.0, before.1, self.frames
+            "Of {} before the frames {} are kept; the frames are {}.",
+            counted(before.0, "block"),
+            before.1,
+            self.frames
         )?;
         let (buffers, images, held) = self.contents;
         writeln!(
             f,
-            "{buffers} buffers and {images} images begin with contents, {held} bytes before compression."
+            "{} and {} begin with contents, {held} bytes before compression.",
+            counted(buffers, "buffer"),
+            counted(images, "image")
         )?;
         if self.changed > 0 {
             writeln!(f, "{} blocks are others by the changes.", self.changed)?;

@@ -7,9 +7,9 @@ use super::first_use::{FirstUses, Watch};
 use super::residue::{Number, unknown};
 use super::seen::Seen;
 use super::sync::{State, Then};
-use gfxr_parse::ahead::{Call, What, read};
+use gfxr_parse::ahead::{self, Call, What};
 use gfxr_parse::container::block::block_type;
-use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
+use gfxr_parse::container::{Block, Capture};
 use gfxr_parse::meta::{Meta, id};
 use gfxr_parse::schema::Ty;
 use profile::hooks::resources::Programs;
@@ -17,6 +17,7 @@ use replay::frames::{Framer, resolve};
 use replay::options::Options;
 use replay::session::prologue;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::ControlFlow::{Break, Continue};
 use world::bytes::Bytes;
 use world::bytes::texels::{Shape, Texels};
 use world::formats::planes;
@@ -66,40 +67,45 @@ impl Range {
     pub fn of(capture: &Capture, options: &Options, (first, last): (u64, u64)) -> Result<Range, String> {
         let rule = resolve(&options.frame_by, capture, prologue(capture).1).map_err(|e| e.to_string())?;
         let mut framer = Framer::new(rule);
-        let mut counter = FrameCounter::with_rule(FrameRule::detect(capture));
-        let (mut scratch, mut programs) = (Scratch::new(), Programs::default());
+        let mut programs = Programs::default();
         let mut follow = Follow::new();
         follow.follow_semaphores();
         let (mut before, mut state, mut watch) = (Before::default(), State::default(), Watch::new());
         let mut begun: Option<(usize, Then, Snapshot)> = None;
         let (mut roots, mut seen, mut anew) = (BTreeSet::new(), HashSet::new(), HashSet::new());
-        let (mut ended, mut earlier, mut another) = (None, false, false);
+        let (mut ended, mut earlier) = (None, false);
         let (mut all, mut greatest) = (0, 0);
-        for (n, block) in capture.blocks_of_main_file().enumerate() {
-            all = n + 1;
-            if block.meta_type() == Some(id::EXECUTE_BLOCKS) {
-                return Err("a capture of several files; `compress` makes one of them".into());
+        let mut blocks = capture.blocks_of_main_file();
+        let stopped = ahead::run(capture, |item| {
+            let (n, place, block) = (item.block as usize, item.place, blocks.next());
+            if block.as_ref().is_some_and(|b| b.meta_type() == Some(id::EXECUTE_BLOCKS)) {
+                return Break(Err("a capture of several files; `compress` makes one of them".into()));
             }
-            let place = counter.feed(&block);
-            let mut what = read(&block, place, None, &mut scratch).map_err(|e| e.to_string())?;
-            let edge = framer.edge(place, if let What::Call(c) = &what { Some(c) } else { None });
+            match &item.what {
+                What::CutOff(_) if ended.is_some() => return Continue(()),
+                What::Bad(e) | What::CutOff(e) => return Break(Err(e.to_string())),
+                _ => all = n + 1,
+            }
+            let edge = framer.edge(place, if let What::Call(c) = &item.what { Some(c) } else { None });
             let frame = if edge.after { framer.ended(place) } else { framer.number(place) };
             if frame > last && !place.state {
                 // (what is left belongs to the last frame if no other ends)
                 ended.get_or_insert(n);
-                if edge.before || edge.after {
-                    another = true;
-                    break;
-                }
-                continue;
+                return if edge.before || edge.after { Break(Ok(())) } else { Continue(()) };
             }
             if begun.is_none() && !place.state && frame >= first {
+                if earlier && let Some((id, value)) = follow.semaphores().stuck() {
+                    return Break(Err(format!(
+                        "work that is submitted before frame {first} waits for timeline semaphore {id} to reach {value}, \
+                         which nothing before that frame signals: what it leaves is not there yet; choose other --frames"
+                    )));
+                }
                 let then = Then::of(std::mem::take(&mut state), follow.semaphores(), follow.world());
                 begun = Some((n, then, Snapshot::of(follow.world())));
             }
             let in_range = begun.is_some();
             earlier |= !in_range && (edge.before || edge.after);
-            match &mut what {
+            match &mut item.what {
                 What::Call(call) => {
                     call.frame = frame;
                     // (what is only named may be rubbish)
@@ -132,7 +138,8 @@ impl Range {
                     follow.meta(&MetaBlock { meta: &meta.meta, data: data.bytes(), block: n as u64 });
                 }
                 _ if !in_range => {
-                    before.other(None, block.base_type() == block_type::ANNOTATION);
+                    let kept = |b: Block<'_>| b.base_type() == block_type::ANNOTATION;
+                    before.other(None, block.is_some_and(kept));
                 }
                 _ => {}
             }
@@ -140,12 +147,11 @@ impl Range {
                 let number = if edge.after { frame } else { frame.saturating_sub(1) };
                 follow.frame(Frame { number, next: number.saturating_add(1), repeat: 0 });
             }
-        }
-        if ended.is_none()
-            && let Some(e) = capture_ends(capture)
-        {
-            return Err(e);
-        }
+            Continue(())
+        });
+        // (where it stops, another frame ends)
+        let last_of_all = stopped.is_none();
+        stopped.unwrap_or(Ok(()))?;
         follow.finish(&mut Nobody);
         let (from, then, at) = begun.ok_or_else(|| format!("it ends before frame {first}"))?;
         let uses = watch.found();
@@ -155,7 +161,7 @@ impl Range {
         Ok(Range {
             blocks: (from, ended.unwrap_or(all)),
             first: !earlier,
-            last: !another,
+            last: last_of_all,
             before,
             then,
             at,
@@ -215,31 +221,8 @@ impl Range {
 /// An aspect of an image: it, bytes of each of its levels, the levels.
 pub type Aspect = (u32, Vec<u64>, Vec<u8>);
 
-fn shape(i: &Image) -> Shape {
-    Shape {
-        format: i.format as i32,
-        extent: i.extent,
-        levels: i.levels,
-        layers: i.layers,
-        samples: i.samples,
-    }
-}
-
-/// Why the file ends early, if it does.
-fn capture_ends(capture: &Capture) -> Option<String> {
-    let mut blocks = capture.blocks_of_main_file();
-    blocks.by_ref().for_each(drop);
-    blocks.truncated().map(|e| e.to_string())
-}
-
 impl Snapshot {
-    /// What the capture itself says of a buffer's bytes, if that is all of them.
-    pub fn known(&self, buffer: u64) -> Option<Vec<u8>> {
-        let (bytes, unknown) = self.bytes_of(buffer);
-        unknown.is_empty().then_some(bytes)
-    }
-
-    /// A buffer's bytes, and where they are not known.
+    /// What the capture itself says of a buffer's bytes, and where it does not know them.
     pub fn bytes_of(&self, buffer: u64) -> (Vec<u8>, Vec<(u64, u64)>) {
         let mut bytes = vec![];
         let Some((b, bound)) = self.buffers.get(&buffer).and_then(|b| Some((b, b.bound?))) else {
@@ -258,12 +241,12 @@ impl Snapshot {
         let of_format = planes(i.format as i32)?;
         if i.tiling == LINEAR {
             let (bound, plane) = (*i.bound.first()?, of_format.first()?);
-            let size = Texels::new(&shape(i))?.size;
+            let size = Texels::new(&Shape::of(i))?.size;
             let mut bytes = vec![];
             let known = self.bytes.read(bound.memory, bound.offset, size, &mut bytes);
             return Some((vec![(plane.aspect, vec![size], bytes)], unknown(&known).is_empty()));
         }
-        let texels = Texels::new(&shape(i))?;
+        let texels = Texels::new(&Shape::of(i))?;
         let mut all = true;
         let mut of = |aspect: u32| {
             let mut bytes = vec![];
@@ -310,4 +293,66 @@ fn range_names(
         }
     }
     roots.extend(named);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sync::call;
+    use super::*;
+    use gfxr_parse::container::{Compression, FileHeader};
+    use gfxr_parse::writer::Writer;
+
+    /// Two frames: work of the first waits for a timeline semaphore, which the host signals in this frame.
+    fn waiting(signalled_in: u64) -> Capture {
+        let mut out = Writer::new(vec![], &FileHeader::new(Compression::None)).expect("a header");
+        call(&mut out, "vkCreateSemaphore", |w| {
+            w.u64(1).structure(|w| {
+                w.u32(9).structure(|w| {
+                    w.u32(1_000_207_002).null_struct().i32(1).u64(3);
+                });
+                w.u32(0);
+            });
+            w.null_struct().u64_ptr(9).i32(0);
+        })
+        .expect("a call");
+        call(&mut out, "vkQueueSubmit", |w| {
+            w.u64(2).u32(1).structures(1, |w, _| {
+                w.u32(4).structure(|w| {
+                    w.u32(1_000_207_003).null_struct().u32(1).u64_array(&[4]).u32(0).null_array();
+                });
+                w.u32(1).u64_array(&[9]).u32_array(&[1]).u32(0).null_array().u32(0).null_array();
+            });
+            w.u64(0).i32(0);
+        })
+        .expect("a call");
+        for frame in 1..=2 {
+            if frame == signalled_in {
+                call(&mut out, "vkSignalSemaphore", |w| {
+                    w.u64(1).structure(|w| {
+                        w.u32(1_000_207_005).null_struct().u64(9).u64(4);
+                    });
+                    w.i32(0);
+                })
+                .expect("a call");
+            }
+            out.frame_end(frame).expect("a marker");
+        }
+        Capture::new(out.finish().expect("written")).expect("a capture")
+    }
+
+    #[test]
+    fn frames_that_earlier_work_waits_for_are_refused() {
+        let of = |signalled_in, frames| Range::of(&waiting(signalled_in), &Options::default(), frames);
+        let blocks = |signalled_in, frames| of(signalled_in, frames).map(|r| (r.blocks, r.is_all()));
+        assert_eq!(blocks(1, (2, 2)), Ok(((4, 5), false)));
+        assert_eq!(blocks(2, (1, 1)), Ok(((0, 3), false)));
+        assert_eq!(blocks(2, (1, 2)), Ok(((0, 5), true)));
+        let says = blocks(2, (2, 2)).expect_err("frame 1 waits for frame 2");
+        assert!(
+            says.starts_with(
+                "work that is submitted before frame 2 waits for timeline semaphore 9 to reach 4, "
+            ),
+            "{says}"
+        );
+    }
 }

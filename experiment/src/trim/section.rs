@@ -69,7 +69,9 @@ pub fn section<W: Write>(
 /// What a replay found when the frames begin.
 #[derive(Default)]
 struct Held {
-    /// Of buffers all bytes, with captured addresses.
+    /// Of buffers that begin with contents: these.
+    contents: BTreeMap<u64, Vec<u8>>,
+    /// Of buffers of which the capture does not know everything: all bytes, with captured addresses.
     buffers: BTreeMap<u64, Vec<u8>>,
     /// Of images by aspect: bytes of each level, and the levels.
     images: BTreeMap<(u64, u32), (Vec<u64>, Vec<u8>)>,
@@ -80,7 +82,7 @@ struct Held {
 }
 
 impl Held {
-    /// Replays up to the frames, unless the capture itself knows everything.
+    /// What the capture itself knows, and else what a replay finds.
     fn of(
         capture: &Capture,
         options: &Options,
@@ -91,7 +93,8 @@ impl Held {
     ) -> Result<Held, Failure> {
         let inputs = kept.runs.values().flatten().flat_map(|r| &r.inputs);
         let inputs = inputs.filter(|i| !i.unknown.is_empty()).map(|i| i.buffer);
-        let unknown = buffers.iter().copied().filter(|id| range.at.known(*id).is_none()).chain(inputs);
+        let contents: BTreeMap<u64, _> = buffers.iter().map(|id| (*id, range.at.bytes_of(*id))).collect();
+        let unknown = contents.iter().filter(|c| !c.1.1.is_empty()).map(|c| *c.0).chain(inputs);
         let unknown: BTreeSet<u64> = unknown.filter(|id| range.at.buffers.contains_key(id)).collect();
         // (what is known of an image counts where the device does not give it)
         let (mut known, mut read) = (BTreeMap::new(), vec![]);
@@ -107,9 +110,29 @@ impl Held {
         }
         let there = |id: &&u64| range.before.is_there(kept, **id);
         let all: Vec<u64> = range.at.images.keys().filter(there).copied().collect();
-        if unknown.is_empty() && all.is_empty() {
-            return Ok(Held::default());
+        let mut held = if unknown.is_empty() && all.is_empty() {
+            Held::default()
+        } else {
+            Held::found(capture, options, first, (unknown.into_iter().collect(), read), &all)?
+        };
+        for (of, aspect) in known {
+            held.images.entry(of).or_insert(aspect);
         }
+        for (id, (mut bytes, unknown)) in contents {
+            held.fill(id, &mut bytes, &unknown);
+            held.contents.insert(id, bytes);
+        }
+        Ok(held)
+    }
+
+    /// Replays up to the frames. `wanted`: buffers and images whose contents are asked for; `all`: images whose layouts are.
+    fn found(
+        capture: &Capture,
+        options: &Options,
+        first: u64,
+        wanted: (Vec<u64>, Vec<u64>),
+        all: &[u64],
+    ) -> Result<Held, Failure> {
         progress::step("what buffers and images hold");
         let held = Rc::new(RefCell::new(Held::default()));
         let to = held.clone();
@@ -124,8 +147,7 @@ impl Held {
             }
             Ok(())
         };
-        let wanted = (unknown.into_iter().collect(), read);
-        let (hooks, layouts) = ContentsHook::hooks(first, wanted, &all, Box::new(take));
+        let (hooks, layouts) = ContentsHook::hooks(first, wanted, all, Box::new(take));
         let options = Options { frames: Some((0, first - 1)), ..options.clone() };
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
         let mut told = Bar { bar: &bar, map: None, released: 0 };
@@ -138,9 +160,6 @@ impl Held {
                 "the replay did not come to frame {first}, so that what it begins with is not known"
             ))
         })?;
-        for (of, aspect) in known {
-            held.images.entry(of).or_insert(aspect);
-        }
         Ok(held)
     }
 
@@ -260,11 +279,10 @@ impl<W: Write> Section<'_, W> {
     ) -> gfxr_parse::error::Result<()> {
         let device = |id: u64| range.at.devices.get(&id).copied().unwrap_or(0);
         for &id in buffers {
-            let (mut bytes, unknown) = range.at.bytes_of(id);
-            held.fill(id, &mut bytes, &unknown);
+            let bytes = &held.contents[&id];
             self.done.contents.0 += 1;
             self.done.contents.2 += bytes.len() as u64;
-            self.buffer(device(id), id, &bytes)?;
+            self.buffer(device(id), id, bytes)?;
         }
         for (&id, &layout) in held.layouts.iter().filter(|l| *l.1 != 0) {
             let image = &range.at.images[&id];
