@@ -1,7 +1,7 @@
 //! What hooks make of a capture's calls, to be written as a capture: one hook outside of them, and one within.
 //!
-//! Guarantees: every call that the hooks pass on is told with the block at whose turn it came, in their order. Refuses nothing. What hooks do
-//! with a driver directly, or ask of a device, is not seen.
+//! Guarantees: every call that the hooks pass on is told with the block at whose turn it came, in their order; but one that they hold back, and pass on
+//! later as it was, stays where it was. Refuses nothing. What hooks do with a driver directly, or ask of a device, is not seen.
 
 use gfxr_parse::ahead::Call;
 use gfxr_parse::encode::encode_call;
@@ -23,17 +23,30 @@ pub struct Written {
     pub changed: HashMap<u64, Vec<Encoded>>,
     /// The block whose turn it is, as it came.
     turn: Option<(u64, Encoded)>,
-    /// What was passed on since.
-    passed: Vec<Encoded>,
+    /// What was passed on since, and which blocks that is of.
+    passed: Vec<(u64, Encoded)>,
+    /// By block: what came and was not passed on.
+    held: HashMap<u64, Encoded>,
 }
 
 impl Written {
     fn ends(&mut self) {
         let passed = std::mem::take(&mut self.passed);
-        if let Some((block, came)) = self.turn.take()
-            && passed != [came]
-        {
-            self.changed.insert(block, passed);
+        let Some((block, came)) = self.turn.take() else { return };
+        let mut here = vec![];
+        for (of, call) in passed {
+            if self.held.get(&of) == Some(&call) {
+                self.held.remove(&of);
+                self.changed.remove(&of);
+            } else {
+                here.push(call);
+            }
+        }
+        if here != std::slice::from_ref(&came) {
+            if here.is_empty() {
+                self.held.insert(block, came);
+            }
+            self.changed.insert(block, here);
         }
     }
 }
@@ -86,7 +99,41 @@ impl Hook for Within {
     }
 
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
-        self.0.borrow_mut().passed.push(encoded(call));
+        self.0.borrow_mut().passed.push((call.block, encoded(call)));
         next.run(cx, call)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_back_and_comes_as_it_was_stays_where_it_was() {
+        let call = |n: u32| -> Encoded { (n, 1, vec![]) };
+        let of = |turns: &[(u64, &[(u64, u32)])]| {
+            let mut written = Written::default();
+            for (block, passed) in turns {
+                written.turn = Some((*block, call(*block as u32)));
+                written.passed = passed.iter().map(|(of, n)| (*of, call(*n))).collect();
+                written.ends();
+            }
+            let mut all: Vec<(u64, Vec<u32>)> = written
+                .changed
+                .into_iter()
+                .map(|(block, c)| (block, c.iter().map(|c| c.0).collect()))
+                .collect();
+            all.sort_unstable();
+            all
+        };
+        assert_eq!(of(&[(1, &[]), (2, &[(2, 2)]), (3, &[(1, 1), (3, 3)])]), []);
+        assert_eq!(
+            of(&[(1, &[]), (2, &[]), (3, &[(1, 1), (3, 3)])]),
+            [(2, vec![])],
+            "what lies between goes"
+        );
+        // One that is another call by then stays where it comes, and so does what comes twice.
+        assert_eq!(of(&[(1, &[]), (2, &[(1, 7), (2, 2)])]), [(1, vec![]), (2, vec![7, 2])]);
+        assert_eq!(of(&[(1, &[(1, 1)]), (2, &[(1, 1), (2, 2)])]), [(2, vec![1, 2])]);
     }
 }
