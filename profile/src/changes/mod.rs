@@ -7,6 +7,7 @@
 
 mod barriers;
 mod beside;
+mod bound;
 mod choice;
 mod cleared;
 mod compaction;

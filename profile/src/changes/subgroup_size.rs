@@ -67,7 +67,8 @@ const WANTS: [&str; 4] = [
     "vkCreateRayTracingPipelinesKHR",
     "vkCreateShadersEXT",
 ];
-const REQUIRED: &str = "VkPipelineShaderStageRequiredSubgroupSizeCreateInfo";
+/// What asks for a size of a stage's subgroups.
+pub const REQUIRED: &str = "VkPipelineShaderStageRequiredSubgroupSizeCreateInfo";
 /// Stages of workgroups.
 const WORKGROUPS: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
     vk::ShaderStageFlags::COMPUTE.as_raw()
@@ -76,7 +77,8 @@ const WORKGROUPS: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
 );
 /// VK_PIPELINE_SHADER_STAGE_CREATE_ALLOW_VARYING_SUBGROUP_SIZE_BIT, …REQUIRE_FULL_SUBGROUPS_BIT.
 const VARYING: u32 = 1;
-const FULL: u32 = 2;
+/// See [`VARYING`].
+pub const FULL: u32 = 2;
 /// The same of VkShaderCreateFlagsEXT.
 const OBJECT_VARYING: u32 = 2;
 const OBJECT_FULL: u32 = 4;

@@ -175,7 +175,7 @@ impl Resolves {
 }
 
 /// An attachment of a rendering that is resolved.
-pub fn resolved(a: View<'_>) -> bool {
+fn resolved(a: View<'_>) -> bool {
     a.u32("resolveMode").unwrap_or(0) != 0
         && ["imageView", "resolveImageView"].iter().all(|view| a.u64(view).unwrap_or(0) != 0)
 }

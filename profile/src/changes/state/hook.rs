@@ -10,6 +10,7 @@
 
 use super::change::{Change, dynamic_of};
 use crate::changes::beside::Beside;
+use crate::changes::bound::Bound;
 use crate::changes::choice::{Choice, Chooser};
 use crate::changes::edit::{self, Edit};
 use crate::changes::tally::Tally;
@@ -37,18 +38,6 @@ struct Set {
     changed: bool,
 }
 
-/// What a command buffer's recording has.
-#[derive(Default)]
-struct Recording {
-    number: u64,
-    /// The call that bound its graphics pipeline.
-    bind: Option<Call>,
-    /// Whether the changed one is bound in its place.
-    changed: bool,
-    /// In order; of calls that set the same the last.
-    sets: Vec<Set>,
-}
-
 /// See the module's header.
 pub struct StateHook {
     changes: Vec<(&'static Change, Tally)>,
@@ -58,7 +47,8 @@ pub struct StateHook {
     dynamic: HashMap<u64, Vec<DynamicState>>,
     /// The changed ones.
     pipelines: Beside<vk::Pipeline>,
-    recordings: HashMap<u64, Recording>,
+    /// And calls that set state, in order; of those that set the same the last.
+    bound: Bound<Vec<Set>>,
 }
 
 const CREATE: &str = "vkCreateGraphicsPipelines";
@@ -89,7 +79,7 @@ impl StateHook {
             choice,
             dynamic: HashMap::new(),
             pipelines: Beside::new(ash::Device::destroy_pipeline),
-            recordings: HashMap::new(),
+            bound: Bound::new(BindPoint::Graphics),
         }
     }
 
@@ -149,26 +139,16 @@ impl StateHook {
         self.changes.iter_mut().for_each(|c| each(&mut c.1));
     }
 
-    /// A command buffer's recording that is under way.
-    fn recording(&mut self, cx: &Executor, buffer: u64) -> &mut Recording {
-        let number = cx.objects.world().recording(buffer).map_or(0, |r| r.number);
-        let now = self.recordings.entry(buffer).or_default();
-        if now.number != number {
-            *now = Recording { number, ..Recording::default() };
-        }
-        now
-    }
-
     /// A call sets dynamic state.
     fn set(&mut self, cx: &Executor, call: &Call, state: DynamicState) {
         let mut edited = call.clone();
         let of_it = self.dynamics().filter(|d| d.command == call.command.canonical);
         let edits: Vec<Edit> = of_it.flat_map(|d| (d.edits)(View::call(&call.image))).collect();
         let edited = edit::apply(&mut edited.image, &edits).then_some(edited);
-        let now = self.recording(cx, call.image.u64(0));
+        let sets = &mut self.bound.recording(cx, call.image.u64(0)).also;
         let same = slot(call);
-        now.sets.retain(|s| slot(&s.call) != same);
-        now.sets.push(Set { call: call.clone(), state, edited, changed: false });
+        sets.retain(|s| slot(&s.call) != same);
+        sets.push(Set { call: call.clone(), state, edited, changed: false });
     }
 
     /// Something is drawn: what is bound and set becomes what it is to be.
@@ -178,22 +158,14 @@ impl StateHook {
         let chosen = self.chooser.chosen(world, call, Some(BindPoint::Graphics));
         let bound = world.program(buffer, BindPoint::Graphics);
         let pipeline = bound.first().filter(|id| world.pipelines.contains_key(*id)).copied();
-        self.recording(cx, buffer);
-        let Some(now) = self.recordings.get_mut(&buffer) else { return Ok(()) };
+        let now = self.bound.recording(cx, buffer);
         let dynamic = pipeline.and_then(|id| self.dynamic.get(&id));
-        let mut applies = false;
-        if let (Some(id), Some(bind)) = (pipeline, &now.bind)
-            && self.pipelines.get(id).is_some()
-        {
-            applies = true;
-            if now.changed != chosen {
-                let ours = if chosen { vec![id] } else { vec![] };
-                self.pipelines.within(cx, &ours, |cx| next.run(cx, &mut bind.clone()))?;
-                now.changed = chosen;
-            }
-        }
+        let mut applies = match pipeline.filter(|id| self.pipelines.get(*id).is_some()) {
+            Some(id) => now.bind(cx, (id, chosen), &self.pipelines, next)?,
+            None => false,
+        };
         // All of them, in order, as one may set part of what another has set.
-        for set in &mut now.sets {
+        for set in &mut now.also {
             let counts = match pipeline {
                 Some(_) => dynamic.is_some_and(|d| d.contains(&set.state)),
                 None => true,
@@ -260,17 +232,8 @@ impl Hook for StateHook {
                 return self.pipelines.destroyed(cx, call, id, next);
             }
             "vkDestroyDevice" => self.pipelines.give_back(cx, Some(first))?,
-            "vkCmdBindPipeline" => {
-                let outcome = next.run(cx, call)?;
-                if BindPoint::of(View::call(&call.image).u32("pipelineBindPoint").unwrap_or(0))
-                    == BindPoint::Graphics
-                {
-                    let now = self.recording(cx, first);
-                    (now.bind, now.changed) = (Some(call.clone()), false);
-                }
-                return Ok(outcome);
-            }
-            "vkCmdExecuteCommands" => drop(self.recordings.remove(&first)),
+            "vkCmdBindPipeline" => return self.bound.binds(cx, call, next),
+            "vkCmdExecuteCommands" => self.bound.forget(first),
             _ if draws(call.command) => self.draw(cx, call, next)?,
             _ => {
                 let outcome = next.run(cx, call)?;

@@ -8,9 +8,11 @@
 mod shader;
 
 use super::beside::Beside;
+use super::bound::Bound;
 use super::choice::{AT, Choice, Chooser, LABEL, PIPELINE};
 use super::edit::{self, Code, Edit, set};
 use super::entry::{Entry, Made, no_others};
+use super::subgroup_size::{FULL, REQUIRED};
 use super::tally::Tally;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::CommandDef;
@@ -58,7 +60,7 @@ fn make(of: &Use) -> std::result::Result<Made, String> {
         axes: HashMap::new(),
         pipelines: Beside::new(ash::Device::destroy_pipeline),
         pipeline_axes: HashMap::new(),
-        recordings: HashMap::new(),
+        bound: Bound::new(BindPoint::Compute),
     })))
 }
 
@@ -72,17 +74,7 @@ struct WorkgroupSize {
     pipelines: Beside<vk::Pipeline>,
     /// The same by pipeline.
     pipeline_axes: HashMap<u64, usize>,
-    recordings: HashMap<u64, Recording>,
-}
-
-/// What a command buffer's recording has.
-#[derive(Default)]
-struct Recording {
-    number: u64,
-    /// The call that bound its compute pipeline.
-    bind: Option<Call>,
-    /// Whether ours is bound in its place.
-    changed: bool,
+    bound: Bound<()>,
 }
 
 const OTHERS: [&str; 7] = [
@@ -97,10 +89,6 @@ const OTHERS: [&str; 7] = [
 /// What a dispatch has for each axis: its workgroups, and the first of them.
 const COUNTS: [&str; 3] = ["groupCountX", "groupCountY", "groupCountZ"];
 const BASES: [&str; 3] = ["baseGroupX", "baseGroupY", "baseGroupZ"];
-
-/// VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT, and what asks for a size of them.
-const FULL: u32 = 2;
-const REQUIRED: &str = "VkPipelineShaderStageRequiredSubgroupSizeCreateInfo";
 
 const SHARED: &str =
     "compute shaders whose workgroups are more than a number of invocations stay as they are";
@@ -203,16 +191,6 @@ impl WorkgroupSize {
         next.run(cx, call)
     }
 
-    /// A command buffer's recording that is under way.
-    fn recording(&mut self, cx: &Executor, buffer: u64) -> &mut Recording {
-        let number = cx.objects.world().recording(buffer).map_or(0, |r| r.number);
-        let now = self.recordings.entry(buffer).or_default();
-        if now.number != number {
-            *now = Recording { number, ..Recording::default() };
-        }
-        now
-    }
-
     /// What a dispatch becomes, if it is changed; the pipeline that it has to have is bound.
     fn dispatch(&mut self, cx: &mut Executor, call: &Call, next: Next) -> Result<Option<Call>> {
         let buffer = call.image.u64(0);
@@ -232,13 +210,9 @@ impl WorkgroupSize {
         if chosen && edits.is_none() {
             self.tally.beyond(if indirect { IN_MEMORY } else { ODD }, 1);
         }
-        self.recording(cx, buffer);
-        let Some(now) = self.recordings.get_mut(&buffer) else { return Ok(None) };
-        let Some(bind) = &now.bind else { return Ok(None) };
-        if now.changed != edits.is_some() {
-            let ours = if edits.is_some() { vec![id] } else { vec![] };
-            self.pipelines.within(cx, &ours, |cx| next.run(cx, &mut bind.clone()))?;
-            now.changed = edits.is_some();
+        let now = self.bound.recording(cx, buffer);
+        if !now.bind(cx, (id, edits.is_some()), &self.pipelines, next)? {
+            return Ok(None);
         }
         Ok(edits.map(|edits| {
             let mut edited = call.clone();
@@ -289,16 +263,8 @@ impl Hook for WorkgroupSize {
                 self.pipelines.give_back(cx, Some(first))?;
                 self.modules.give_back(cx, Some(first))?;
             }
-            "vkCmdBindPipeline" => {
-                let outcome = next.run(cx, call)?;
-                let point = View::call(&call.image).u32("pipelineBindPoint").unwrap_or(0);
-                if BindPoint::of(point) == BindPoint::Compute {
-                    let now = self.recording(cx, first);
-                    (now.bind, now.changed) = (Some(call.clone()), false);
-                }
-                return Ok(outcome);
-            }
-            "vkCmdExecuteCommands" => drop(self.recordings.remove(&first)),
+            "vkCmdBindPipeline" => return self.bound.binds(cx, call, next),
+            "vkCmdExecuteCommands" => self.bound.forget(first),
             _ if dispatches(call.command) => {
                 if let Some(mut edited) = self.dispatch(cx, call, next)? {
                     return next.run(cx, &mut edited);
