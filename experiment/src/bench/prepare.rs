@@ -111,6 +111,16 @@ fn is_compared(plan: &Plan) -> bool {
     plan.descriptors.is_some() || plan.passes.0.iter().any(|p| LEARN.iter().any(|l| l.0 == p.name))
 }
 
+/// What came of preparing a plan.
+enum Outcome {
+    /// By capture.
+    Ready(Vec<Prepared>),
+    /// Its frame does not show what the application's shaders show: what of it.
+    Differs(String),
+    /// It cannot be prepared: why.
+    Failed(String),
+}
+
 /// Prepares all plans for all captures.
 pub fn all(settings: &Settings, captures: &[(PathBuf, Capture)], to: &Path) -> Result<All, Failure> {
     let mut all = All { prepared: vec![vec![]; captures.len()], ..All::default() };
@@ -129,57 +139,55 @@ pub fn all(settings: &Settings, captures: &[(PathBuf, Capture)], to: &Path) -> R
             }
         });
     }
-    let prepare =
-        |plan: &Plan, notes: &mut Vec<String>| -> Result<(Vec<Prepared>, Option<String>), Failure> {
-            let mut each = vec![];
-            for (n, (file, capture)) in captures.iter().enumerate() {
-                let made = swizzled[n].get(&plan.name).cloned().unwrap_or_default();
-                let known = known(settings, file, capture, plan, &folder(n), notes)?;
-                let swizzle = Use::new("swizzle", made.swizzles.iter().map(|f| f.display().to_string()));
-                let replace = plan.shaders.as_ref().map(|folder| Use::new("replace", [folder]));
-                let before = (!made.swizzles.is_empty()).then_some(swizzle);
-                let passes = Passes(before.into_iter().chain(known).chain(replace).collect());
-                each.push(Prepared { passes, ..made });
+    let prepare = |plan: &Plan, notes: &mut Vec<String>| -> Result<Outcome, Failure> {
+        let mut each = vec![];
+        for (n, (file, capture)) in captures.iter().enumerate() {
+            let made = swizzled[n].get(&plan.name).cloned().unwrap_or_default();
+            let known = known(settings, file, capture, plan, &folder(n), notes)?;
+            let swizzle = Use::new("swizzle", made.swizzles.iter().map(|f| f.display().to_string()));
+            let replace = plan.shaders.as_ref().map(|folder| Use::new("replace", [folder]));
+            let before = (!made.swizzles.is_empty()).then_some(swizzle);
+            let passes = Passes(before.into_iter().chain(known).chain(replace).collect());
+            each.push(Prepared { passes, ..made });
+        }
+        for (n, (file, capture)) in captures.iter().enumerate() {
+            if is_compared(plan)
+                && settings.frame.is_some()
+                && let Some(why) = differs(settings, (file, capture), plan, &each[n].passes, &folder(n))?
+            {
+                return Ok(Outcome::Differs(why.replace(&format!("{}/", to.display()), "")));
             }
-            for (n, (file, capture)) in captures.iter().enumerate() {
-                if is_compared(plan)
-                    && settings.frame.is_some()
-                    && let Some(why) = differs(settings, (file, capture), plan, &each[n].passes, &folder(n))?
-                {
-                    return Ok((each, Some(why.replace(&format!("{}/", to.display()), ""))));
-                }
-            }
-            Ok((each, None))
-        };
+        }
+        Ok(Outcome::Ready(each))
+    };
     let keep = |all: &mut All, plan: &Plan, each: Vec<Prepared>| {
         all.plans.push(plan.clone());
         all.prepared.iter_mut().zip(each).for_each(|(of, one)| of.push(one));
     };
     for (n, plan) in settings.plans.iter().enumerate() {
         // (without what the others are held against there is nothing to go on with)
-        let told = |why: Failure| if n == 0 { Err(why) } else { told(why) };
-        let prepared = match unswizzled.as_ref().filter(|_| plan.method.is_some()) {
-            Some(why) => Err(why.clone()),
-            None => prepare(plan, &mut all.notes).map(Ok).or_else(|why| told(why).map(Err))?,
+        let failed = |why: Failure| if n == 0 { Err(why) } else { told(why).map(Outcome::Failed) };
+        let outcome = match unswizzled.as_ref().filter(|_| plan.method.is_some()) {
+            Some(why) => Outcome::Failed(why.clone()),
+            None => prepare(plan, &mut all.notes).or_else(failed)?,
         };
-        let (each, why) = match prepared {
-            Ok((each, why)) => (each, why),
-            Err(why) => {
+        let why = match outcome {
+            Outcome::Ready(each) => {
+                keep(&mut all, plan, each);
+                continue;
+            }
+            Outcome::Failed(why) => {
                 all.refused.push(RefusedPlan { plan: plan.name.clone(), why, instead: None });
                 continue;
             }
-        };
-        let Some(why) = why else {
-            keep(&mut all, plan, each);
-            continue;
+            Outcome::Differs(why) => why,
         };
         complain(format_args!("plan {} is refused: {why}", plan.name));
         let mut instead = None;
         let precise = precise(plan);
         if precise.passes != plan.passes && settings.plans.iter().all(|p| p.name != precise.name) {
             // (why the plan itself is refused is what is told, whatever this one fails of)
-            let tried = prepare(&precise, &mut all.notes).map(Ok).or_else(|why| told(why).map(Err))?;
-            if let Ok((each, None)) = tried {
+            if let Outcome::Ready(each) = prepare(&precise, &mut all.notes).or_else(failed)? {
                 keep(&mut all, &precise, each);
                 instead = Some(precise.name);
             }

@@ -40,32 +40,25 @@ impl Pass for NoRecursion {
     }
 
     fn run(&self, shader: &mut Shader) -> Result<Change> {
-        let reachable = shader.module.reachable(shader.entry.function);
-        let blocks = |shader: &Shader| {
-            reachable
-                .iter()
-                .flat_map(|f| shader.module.functions[*f].blocks.iter().flat_map(|b| b.body.iter()))
-                .any(|i| instead(i).is_some())
-        };
-        if !blocks(shader) {
+        let mut traces = false;
+        for f in shader.module.reachable(shader.entry.function) {
+            for block in &mut shader.module.functions[f].blocks {
+                block.body.retain_mut(|inst| {
+                    let Some(empty) = instead(inst) else { return true };
+                    traces = true;
+                    if let Some(op) = empty {
+                        let object = inst.inst.operands.first().cloned();
+                        *inst = Inst::new(op, None, None, object.into_iter().collect());
+                    }
+                    empty.is_some()
+                });
+            }
+        }
+        if !traces {
             return Ok(Change::Unchanged);
         }
         // (an entry without counters has nothing that could be read)
         shader.reserve_counters(1).map_err(Error::shader(shader.hash))?;
-        for f in &reachable {
-            for block in &mut shader.module.functions[*f].blocks {
-                block.body = std::mem::take(&mut block.body)
-                    .into_iter()
-                    .filter_map(|inst| match instead(&inst) {
-                        None => Some(inst),
-                        Some(empty) => {
-                            let object = inst.inst.operands.first().cloned();
-                            empty.map(|op| Inst::new(op, None, None, object.into_iter().collect()))
-                        }
-                    })
-                    .collect();
-            }
-        }
         Ok(Change::Changed)
     }
 }
