@@ -14,6 +14,7 @@ use crate::how::How;
 use crate::progress;
 use crate::replaying::{Bar, failure, options};
 use crate::say::{complain, detail};
+use analyses::report::counted;
 use analyses::stats::Sample;
 use gfxr_parse::container::Capture;
 use profile::hooks::call_costs::{CallClock, CallCostsHook, Cost, Counted, is_of_descriptors};
@@ -250,15 +251,16 @@ impl Replays<'_> {
 pub fn said(report: &Value) -> String {
     let n = |path: &str| report.pointer(path).and_then(Value::as_u64);
     let number = |path: &str| n(path).map_or("-".to_owned(), |n| n.to_string());
+    let some = |path: &str, what: &str| n(path).map_or(format!("- {what}s"), |n| counted(n, what));
     let micros = |path: &str| n(path).map_or("-".to_owned(), |n| format!("{:.1}", n as f64 / 1000.0));
     let mut out = String::new();
     let _ = writeln!(
         out,
-        "{} pipelines of {} layouts, {} pictures equal, {} rounds",
-        number("/pipelines"),
-        report["layouts"].as_array().map_or(0, Vec::len),
-        number("/pictures"),
-        number("/rounds"),
+        "{} of {}, {} equal, {}",
+        some("/pipelines", "pipeline"),
+        counted(report["layouts"].as_array().map_or(0, Vec::len) as u64, "layout"),
+        some("/pictures", "picture"),
+        some("/rounds", "round"),
     );
     let _ = writeln!(out, "{:30} {:>14} {:>14}", "", "plain", "repartitioned");
     let rows = [
@@ -289,7 +291,7 @@ mod tests {
             "repartitioned": { "descriptor_calls": 8, "descriptor_cpu_ns": 900 },
         });
         let said = said(&report);
-        assert!(said.starts_with("1 pipelines of 1 layouts, 3 pictures equal, 2 rounds\n"), "{said}");
+        assert!(said.starts_with("1 pipeline of 1 layout, 3 pictures equal, 2 rounds\n"), "{said}");
         let row = |what: &str| {
             said.lines()
                 .find(|l| l.starts_with(what))

@@ -9,7 +9,7 @@ use crate::input;
 use crate::output::{Output, print};
 use analyses::blocks::merge::{MERGED, merge};
 use analyses::blocks::profile::Profile;
-use analyses::report::escape;
+use analyses::report::{counted, escape};
 use trace::dir::{Dir, Writer};
 use trace::{ColumnData, Source, Value};
 
@@ -50,9 +50,9 @@ fn file(args: &MergeProfilesArgs, form: impl Fn(&Profile) -> Vec<u8>) -> Result<
     let mut out = Output::create(Some(&args.output))?;
     out.write(&form(&sum))?;
     out.finish()?;
-    let runs = args.inputs.len();
-    let said =
-        format!("{}: {} functions, {runs} runs, {}", args.output.display(), sum.functions.len(), sum.what);
+    let runs = counted(args.inputs.len() as u64, "run");
+    let functions = counted(sum.functions.len() as u64, "function");
+    let said = format!("{}: {functions}, {runs}, {}", args.output.display(), sum.what);
     print((escape::line(&said).into_owned() + "\n").as_bytes())?;
     Ok(Exit::Done)
 }
@@ -109,6 +109,7 @@ fn folder(args: &MergeProfilesArgs) -> Result<Exit, Failure> {
     }
     let manifest = writer.finish().map_err(Failure::new)?;
     let rows: u64 = manifest.tables.iter().map(|t| t.rows).sum();
-    print(format!("{}: {} traces, {rows} rows\n", args.output.display(), traces.len()).as_bytes())?;
+    let (traces, rows) = (counted(traces.len() as u64, "trace"), counted(rows, "row"));
+    print(format!("{}: {traces}, {rows}\n", args.output.display()).as_bytes())?;
     Ok(Exit::Done)
 }

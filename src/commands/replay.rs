@@ -7,7 +7,7 @@ use super::upstream::Upstream;
 use crate::cli::{LoopArgs, ReplayArgs, TimesLevel};
 use crate::exit::{self, Exit, Failure, complain, detail};
 use crate::{input, output, progress};
-use analyses::report::escape;
+use analyses::report::{counted, escape};
 use experiment::record::plan::{Probes, timed_list};
 use experiment::replaying::{Bar, breadcrumbs, changes, failure, options};
 use experiment::times::{Files, Times, Wanted, chain_note, frame_cost};
@@ -231,7 +231,8 @@ fn heading(capture: &Capture, s: &Summary) -> String {
     let memory = s.memory.map_or("", |m| m.name());
     let memory = if memory.is_empty() { String::new() } else { format!(", memory {memory}") };
     let of = format!("{} on {device}{memory}", capture.name());
-    let mut text = format!("{}\n{} calls, {} frames\n", escape::line(&of), s.report.calls, s.frames);
+    let (calls, frames) = (counted(s.report.calls, "call"), counted(s.frames, "frame"));
+    let mut text = format!("{}\n{calls}, {frames}\n", escape::line(&of));
     text += &frames::ended(capture, &s.frame_by);
     for (bridge, cost) in &s.report.bridges {
         let bytes = |n: u64| format!("{:.1} KiB", n as f64 / 1024.0);

@@ -269,7 +269,7 @@ fn frames_that_the_log_does_not_hold_run_again() {
     let (ample, said) = run("ample", &[]);
     assert!(!ample.is_empty() && !said.contains("ran again"), "{said}");
     let (again, said) = run("again", &["--log-bytes", "4096"]);
-    assert!(said.contains("2 frames did not fit and ran again, in 1 replays"), "{said}");
+    assert!(said.contains("2 frames did not fit and ran again, in 1 replay;"), "{said}");
     assert_eq!(again, ample);
     // 6 MB in 4 MB: no frame fits whole.
     let (windows, said) = run("windows", &["--log-bytes", "4096", "--max-log-bytes", "4000000"]);
@@ -286,10 +286,10 @@ fn frames_that_the_log_does_not_hold_run_again() {
     let (ample, said) = compute("counted", &[]);
     assert!(!ample.is_empty() && !said.contains("ran again"), "{said}");
     let (again, said) = compute("counted-again", &["--log-bytes", "1024"]);
-    assert!(said.contains("ran again, in 1 replays"), "{said}");
+    assert!(said.contains("ran again, in 1 replay;"), "{said}");
     assert_eq!(again, ample);
     let (windows, said) = compute("counted-windows", &["--log-bytes", "1024", "--max-log-bytes", "3000"]);
-    assert!(said.contains("ran again") && !said.contains("in 1 replays"), "{said}");
+    assert!(said.contains("ran again") && !said.contains("in 1 replay;"), "{said}");
     assert_eq!(windows, ample);
     let few = ["--passes", "divergence", "--log-bytes", "4096", "--max-log-bytes", "4096"];
     let out = profile(&scratch, "rays.gfxr", &[&few[..], &stages].concat(), "few");

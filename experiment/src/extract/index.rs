@@ -3,7 +3,7 @@
 //! Guarantees: entries are in the order of creation; `schema_version` is raised when a member changes its meaning.
 
 use super::spirv::{self, Module};
-use analyses::report::escape;
+use analyses::report::{counted, escape};
 use gfxr_parse::container::Block;
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::generated::ENUMS;
@@ -131,7 +131,8 @@ impl Index {
     /// How many of what.
     pub fn headline(&self) -> String {
         let bytes: u64 = self.files.values().map(|f| f.size_bytes).sum();
-        format!("{} files ({bytes} bytes) from {} shaders", self.files.len(), self.creations.len())
+        let (files, shaders) = (self.files.len() as u64, self.creations.len() as u64);
+        format!("{} ({bytes} bytes) from {}", counted(files, "file"), counted(shaders, "shader"))
     }
 
     /// For reading.

@@ -3,7 +3,7 @@
 use super::settings::Settings;
 use crate::failure::Exit;
 use crate::say::{complain, detail};
-use analyses::report::escape;
+use analyses::report::{counted, escape};
 use gfxr_parse::container::Capture;
 use profile::hooks::instrument::{Done, Measurement};
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,9 +70,9 @@ pub fn text(
     let stages: Vec<String> = stages.into_iter().map(|(s, n)| format!("{n} {s}")).collect();
     let _ = writeln!(
         t,
-        "{} entry points of {} pipelines instrumented ({}), {} different",
-        o.done.entries.len(),
-        pipelines.len(),
+        "{} of {} instrumented ({}), {} different",
+        counted(o.done.entries.len() as u64, "entry point"),
+        counted(pipelines.len() as u64, "pipeline"),
         if stages.is_empty() { "none".to_owned() } else { stages.join(", ") },
         o.done.variants.len()
     );
@@ -93,11 +93,11 @@ pub fn text(
         let _ = writeln!(t, "The log was filled to {share:.1} % in frame {frame} ({} bytes)", wanted * 4);
         let again = o.frames.values().filter(|m| m.lost > 0).count();
         if again > 0 {
-            let frames = if again == 1 { "1 frame".to_owned() } else { format!("{again} frames") };
             let _ = writeln!(
                 t,
-                "{frames} did not fit and ran again, in {} replays; --log-bytes {} holds all at once",
-                o.sessions - o.replays,
+                "{} did not fit and ran again, in {}; --log-bytes {} holds all at once",
+                counted(again as u64, "frame"),
+                counted(o.sessions - o.replays, "replay"),
                 wanted * 4 + wanted / 4 + 4096
             );
         }

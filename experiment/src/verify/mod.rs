@@ -8,7 +8,7 @@ mod echo;
 
 use crate::failure::Failure;
 use crate::{ordered, progress};
-use analyses::report::escape;
+use analyses::report::{counted, escape};
 use gfxr_parse::container::{Block, BlockKind, Capture};
 use gfxr_parse::error::Error;
 use gfxr_parse::verify::Verifier;
@@ -175,5 +175,6 @@ pub fn render(r: &Report) -> String {
     }
     let verdict = if r.different == 0 { "all come back byte for byte" } else { "differ" };
     let n = if r.different == 0 { r.blocks } else { r.different };
-    out + &format!("{}: {n} blocks ({} calls, {} metadata): {verdict}", r.file, r.calls, r.metadata)
+    let (n, calls) = (counted(n, "block"), counted(r.calls, "call"));
+    out + &format!("{}: {n} ({calls}, {} metadata): {verdict}", r.file, r.metadata)
 }
