@@ -356,9 +356,7 @@ impl Rows {
 
     /// A buffer or image is destroyed: the device has done with it.
     pub fn gone(&mut self, id: u64) {
-        if let Some(o) = self.objects.get_mut(&id) {
-            o.numbers[4] = self.sequence;
-        }
+        self.objects.entry(id).and_modify(|o| o.numbers[4] = self.sequence);
     }
 
     /// Says where objects lie.
