@@ -4,8 +4,8 @@
 //! `RERAY_RAYS=10` asks for so many million rays (1 where nothing is said). Printed are wall times of one run each, and the
 //! most memory that the process had until then (Linux).
 
-use analyses::boxes::{Begins, Scenes, judge_all};
-use analyses::events::model::Model;
+use analyses::rays::boxes::{Begins, Scenes, judge_all};
+use analyses::rays::events::model::Model;
 use std::time::Instant;
 use trace::Memory;
 

@@ -4,11 +4,11 @@
 //! the most memory that the process had until then (Linux). `RERAY_TRACE=DIR` writes the events as a trace there instead, for
 //! `reray-replay` to be measured with.
 
-use analyses::events::model::Model;
-use analyses::events::{Events, Launch};
-use analyses::rays::stats::Stats;
-use analyses::reorder::{Hints, Options as Reordering, simulate};
-use analyses::repack::{METHODS, Options, Work, spread};
+use analyses::rays::events::model::Model;
+use analyses::rays::events::{Events, Launch};
+use analyses::rays::outcomes::stats::Stats;
+use analyses::rays::reorder::{Hints, Options as Reordering, simulate};
+use analyses::rays::repack::{METHODS, Options, Work, spread};
 use std::time::Instant;
 
 fn peak() -> String {
@@ -42,7 +42,7 @@ fn counts(events: &Events, launch: &Launch) -> Vec<u64> {
 }
 
 /// The events as a trace on disk, those of a subgroup in a row as a device writes them: not invocation by invocation.
-fn write(made: &analyses::events::model::Made, folder: &std::path::Path) {
+fn write(made: &analyses::rays::events::model::Made, folder: &std::path::Path) {
     use trace::dir::{Manifest, Writer};
     let manifest =
         Manifest { program: "cargo bench -p reray-analyses --bench rays".into(), ..Manifest::default() };

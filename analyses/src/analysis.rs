@@ -2,7 +2,7 @@
 //!
 //! Guarantees: the same records give the same report. Names no question; the list of them is at the top of the crate.
 
-use crate::events;
+use crate::rays::events;
 use crate::report::{Cost, Report};
 use trace::{Source, Table, Unreadable};
 
@@ -25,6 +25,44 @@ pub trait Question: Sync {
 
     /// The answer.
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable>;
+}
+
+/// Questions that belong together.
+#[derive(Clone, Copy)]
+pub struct Group {
+    /// Its name, which is also its folder's.
+    pub name: &'static str,
+    /// What it asks about, in a line.
+    pub about: &'static str,
+    /// What is in it.
+    pub questions: &'static [&'static dyn Question],
+}
+
+impl Group {
+    /// How many questions there are in all of these.
+    pub(crate) const fn number(groups: &[Group]) -> usize {
+        let (mut number, mut g) = (0, 0);
+        while g < groups.len() {
+            number += groups[g].questions.len();
+            g += 1;
+        }
+        number
+    }
+
+    /// All of them, one after the other; `N` is [`Group::number`]. (A slice can be indexed, and picked from, where an iterator cannot.)
+    pub(crate) const fn all<const N: usize>(groups: &'static [Group]) -> [&'static dyn Question; N] {
+        let mut all = [groups[0].questions[0]; N];
+        let (mut n, mut g) = (0, 0);
+        while g < groups.len() {
+            let mut q = 0;
+            while q < groups[g].questions.len() {
+                all[n] = groups[g].questions[q];
+                (n, q) = (n + 1, q + 1);
+            }
+            g += 1;
+        }
+        all
+    }
 }
 
 /// What is known of a run beside its records.

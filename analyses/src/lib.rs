@@ -3,90 +3,46 @@
 //! A [`Question`] says which tables it wants, and makes a [`report::Report`] of them. The same records give the same bytes
 //! of report, on any machine, as often as one likes. Exporters ([`report::text`], [`report::json`]) know nothing of any question.
 //!
-//! One folder a question: definition, formula, units and caveats at the head of its file.
+//! Questions lie in folders as people ask them: [`shaders`], [`rays`], [`bindings`]; beside them are [`times`] and the [`verdict`]
+//! on two runs. One folder a question: definition, formula, units and caveats at the head of its file.
 #![forbid(unsafe_code)]
 
-pub mod advice;
 mod analysis;
-pub mod annotate;
-pub mod bench;
 pub mod bindings;
-pub mod blocks;
-pub mod boxes;
-pub mod call_costs;
-pub mod command_times;
 pub mod context;
-pub mod counters;
-pub mod divergence;
-pub mod events;
 pub mod explain;
-pub mod frame_times;
-pub mod hotspots;
-mod inactive;
-pub mod its;
-pub mod lifetimes;
 mod limits;
-pub mod loop_times;
-pub mod paths;
-pub mod ray_counts;
-pub mod ray_dump;
-pub mod ray_maps;
-pub mod ray_simt;
 pub mod rays;
-pub mod registers;
-pub mod reorder;
-pub mod repack;
-pub mod replayer;
 pub mod report;
-pub mod resources;
-pub mod run_times;
-mod sampled;
-pub mod shader_clock;
-pub mod simt;
+pub mod shaders;
 pub mod stats;
 pub mod stream;
-pub mod sync;
-pub mod timeline;
-pub mod uniformity;
-pub mod uniforms;
-pub mod values;
+pub mod times;
 pub mod verdict;
-pub mod warp_order;
-pub mod what_if;
 
-pub use analysis::{Question, Run};
+pub use analysis::{Group, Question, Run};
 
-/// Every question there is.
-pub static QUESTIONS: &[&dyn Question] = &[
-    &simt::Simt,
-    &divergence::Divergence,
-    &its::Its,
-    &paths::Paths,
-    &paths::RayPaths,
-    &lifetimes::Lifetimes,
-    &blocks::Blocks,
-    &hotspots::Hotspots,
-    &counters::Counters,
-    &registers::Registers,
-    &uniformity::Uniformity,
-    &values::Values,
-    &annotate::Annotate,
-    &timeline::Timeline,
-    &ray_counts::RayCounts,
-    &rays::Rays,
-    &ray_simt::RaySimt,
-    &shader_clock::ShaderClock,
-    &warp_order::WarpOrder,
-    &ray_maps::RayMaps,
-    &boxes::UnnecessaryTests,
-    &repack::Repack,
-    &reorder::Reorder,
-    &bindings::Bindings,
-    &uniforms::Uniforms,
-    &advice::Advise,
-    &call_costs::CallCosts,
-    &sync::Sync,
+/// The questions, as people ask them.
+pub const GROUPS: &[Group] = &[
+    Group {
+        name: "shaders",
+        about: "how full subgroups were and why, which blocks and instructions ran, what values were, and when",
+        questions: shaders::QUESTIONS,
+    },
+    Group {
+        name: "rays",
+        about: "how many rays, how full subgroups were in them, which tests were needed, and what sorting would give",
+        questions: rays::QUESTIONS,
+    },
+    Group {
+        name: "bindings",
+        about: "what descriptors and uniform blocks held, what calls cost the driver, and what waits for what",
+        questions: bindings::QUESTIONS,
+    },
 ];
+
+/// Every question there is, group by group.
+pub static QUESTIONS: &[&dyn Question] = &Group::all::<{ Group::number(GROUPS) }>(GROUPS);
 
 #[cfg(test)]
 mod tests {

@@ -6,9 +6,10 @@
 //! `RERAY_MUTANTS=N` makes N of each fixture and kind, `RERAY_SEED=N` begins elsewhere, `RERAY_TELL=1` names each before it is tried.
 
 use analyses::report::{Report, csv, html, json, plot, png, records, text};
+use analyses::times::run_times;
 use analyses::verdict::compare::{Wanted, compare};
 use analyses::verdict::{Ask, Metric};
-use analyses::{QUESTIONS, Question, run_times};
+use analyses::{QUESTIONS, Question};
 use oorandom::Rand64;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};

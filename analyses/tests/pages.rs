@@ -4,8 +4,8 @@
 //! `RERAY_WRITE_DOCS=1 cargo test -p reray-analyses --test pages` writes the generated parts anew; what stands between them is written by
 //! hand and kept.
 
-use analyses::QUESTIONS;
 use analyses::explain::{ANALYSES, LISTS, List, OTHERS, Sheet};
+use analyses::{GROUPS, QUESTIONS};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -21,10 +21,16 @@ fn root() -> PathBuf {
 /// The files whose heads define an analysis.
 fn sources(name: &str) -> Vec<String> {
     match name {
-        "ray-paths" => vec!["paths/rays.rs".into(), "paths/mod.rs".into()],
-        "unnecessary-tests" => vec!["boxes/mod.rs".into()],
-        "repack" => vec!["repack/mod.rs".into(), "replayer/mod.rs".into()],
-        name => vec![format!("{}/mod.rs", name.replace('-', "_"))],
+        "ray-paths" => vec!["shaders/paths/rays.rs".into(), "shaders/paths/mod.rs".into()],
+        "rays" => vec!["rays/outcomes/mod.rs".into()],
+        "unnecessary-tests" => vec!["rays/boxes/mod.rs".into()],
+        "repack" => vec!["rays/repack/mod.rs".into(), "rays/replayer/mod.rs".into()],
+        "bindings" => vec!["bindings/descriptors/mod.rs".into()],
+        "what-if" => vec!["verdict/what_if/mod.rs".into()],
+        name => {
+            let group = GROUPS.iter().find(|g| g.questions.iter().any(|q| q.name() == name));
+            vec![format!("{}/{}/mod.rs", group.map_or("times", |g| g.name), name.replace('-', "_"))]
+        }
     }
 }
 
@@ -126,10 +132,16 @@ fn every_analysis_has_a_page_that_says_what_the_code_says() {
 fn the_list_of_questions_is_whole() {
     let path = root().join("docs/analyses/README.md");
     let page = std::fs::read_to_string(&path).expect("docs/analyses/README.md is there");
-    let mut list = String::from("\n| question | answers | from tables |\n|---|---|---|\n");
-    for q in QUESTIONS {
-        let _ = writeln!(list, "| [`{0}`]({0}.md) | {1} | {2} |", q.name(), cell(q.about()), tables(*q));
+    let mut list = String::from("\n");
+    for group in GROUPS {
+        let mut about = group.about.to_owned();
+        about[..1].make_ascii_uppercase();
+        let _ = writeln!(list, "## {}\n\n{about}.\n", group.name);
+        list.push_str("| question | answers | from tables |\n|---|---|---|\n");
+        for q in group.questions {
+            let _ = writeln!(list, "| [`{0}`]({0}.md) | {1} | {2} |", q.name(), cell(q.about()), tables(*q));
+        }
+        list.push('\n');
     }
-    list.push('\n');
     hold(&path, &page, &with(&page, ABOUT, &list));
 }

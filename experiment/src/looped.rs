@@ -2,8 +2,8 @@
 //!
 //! Guarantees: nothing is measured here. Refuses nothing.
 
-use analyses::loop_times::{self, About};
 use analyses::report::{Cost, Report};
+use analyses::times::loop_times::{self, About};
 use replay::looped::{Compared, Looped};
 use serde_json::{Value, json};
 use trace::{FrameTime, Iteration, Nanos};

@@ -5,7 +5,7 @@
 
 use crate::failure::Failure;
 use crate::say::complain;
-use analyses::events::Wants;
+use analyses::rays::events::Wants;
 use analyses::report::{Cost, Report};
 use analyses::{QUESTIONS, Question};
 use trace::dir::{Dir, Manifest};
@@ -17,7 +17,7 @@ pub fn answers(
 ) -> impl Iterator<Item = Result<Report, trace::Unreadable>> {
     // (of several questions about rays, events are read once, with all that any of them wants)
     if let Some(wants) = questions.iter().filter_map(|q| q.events()).reduce(Wants::and) {
-        analyses::events::expect(dir, wants);
+        analyses::rays::events::expect(dir, wants);
     }
     questions.iter().map(move |question| {
         let at = |e: trace::Unreadable| trace::Unreadable(format!("{}: {}", dir.folder().display(), e.0));

@@ -1,4 +1,4 @@
-//! `what-if`: what a frame would gain without each of its parts, and what binds them, by experiment (`analyses::what_if`).
+//! `what-if`: what a frame would gain without each of its parts, and what binds them, by experiment (`analyses::verdict::what_if`).
 //!
 //! Four runs of `bench`: `own`, the frame as it is, command by command; `costs`, each part left out; `causes`, the dearest parts changed
 //! in other ways; and, while there is time, `optimisations`. Guarantees: the folder is there whole or not at all; an experiment that the
@@ -15,13 +15,13 @@ use crate::frames::work;
 use crate::how::How;
 use crate::progress;
 use crate::replaying::options;
+use analyses::bindings::sync::unneeded;
 use analyses::report::{Report, json, text};
 use analyses::stats::Sample;
-use analyses::sync::unneeded;
 use analyses::verdict::Ask;
-use analyses::what_if::experiments::{Asked, Frame};
-use analyses::what_if::parts::{By, ends, parts};
-use analyses::what_if::{answers, report};
+use analyses::verdict::what_if::experiments::{Asked, Frame};
+use analyses::verdict::what_if::parts::{By, ends, parts};
+use analyses::verdict::what_if::{answers, report};
 use gfxr_parse::container::Capture;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -270,7 +270,7 @@ fn dearest(of: &WhatIf, runs: &BTreeMap<String, Run>, ask: &Ask, most: usize) ->
 
 #[cfg(test)]
 mod tests {
-    use analyses::what_if::experiments::names;
+    use analyses::verdict::what_if::experiments::names;
 
     #[test]
     fn every_experiment_is_a_change_a_pass_or_a_method_that_there_is() {
@@ -282,7 +282,10 @@ mod tests {
             assert!(profile::passes::PASSES.iter().any(|p| p.name == name), "{name}");
         }
         for name in methods {
-            assert!(analyses::repack::asked(&trace::plan::Use::new(name, [""; 0]), 0).is_ok(), "{name}");
+            assert!(
+                analyses::rays::repack::asked(&trace::plan::Use::new(name, [""; 0]), 0).is_ok(),
+                "{name}"
+            );
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use analyses::blocks::profile::Profile;
+use analyses::shaders::blocks::profile::Profile;
 use analyses::verdict::compare::{Wanted, compare};
 use analyses::verdict::{Ask, METRICS, export};
 use profile::hooks::repartition::Partition;
@@ -136,10 +136,10 @@ impl Runs {
             Ok(run) => run,
             Err(e) => return Some(e.to_string()),
         };
-        for report in analyses::run_times::reports(&run) {
+        for report in analyses::times::run_times::reports(&run) {
             answers::export(report, false);
         }
-        drop((analyses::bench::calls(&run), analyses::bench::plans(&run, 0)));
+        drop((analyses::times::bench::calls(&run), analyses::times::bench::plans(&run, 0)));
         for plan in &run.note.plans {
             // (a name may be one that nobody can write on a command line)
             if let Ok(again) = plan.to_string().parse::<Plan>() {
@@ -289,7 +289,7 @@ fn swizzle(rng: &mut Rng) -> Vec<u8> {
     file
 }
 
-/// A profile of blocks, with a sum that is right (`analyses/src/blocks/profile.rs`).
+/// A profile of blocks, with a sum that is right (`analyses/src/shaders/blocks/profile.rs`).
 fn profile_file(rng: &mut Rng) -> Vec<u8> {
     if rng.chance(1, 3) {
         let mut text =
@@ -298,7 +298,7 @@ fn profile_file(rng: &mut Rng) -> Vec<u8> {
         mutate_bytes(&mut text, rng);
         return text;
     }
-    let mut file = analyses::blocks::profile::MAGIC.to_vec();
+    let mut file = analyses::shaders::blocks::profile::MAGIC.to_vec();
     file.extend(1_u32.to_le_bytes());
     file.extend([1, 0, b'x']);
     file.extend(2_u32.to_le_bytes());

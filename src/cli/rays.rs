@@ -1,7 +1,7 @@
 //! The command line of what reads a trace's rays: `rays dump`, `rays repack` and `rays reorder`.
 
 use crate::select::Ranges;
-use analyses::reorder::{Hints, Side};
+use analyses::rays::reorder::{Hints, Side};
 use clap::{Args, Subcommand, ValueEnum};
 use experiment::values::tile;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The arguments of `what-if`.
 
 use super::run::RunArgs;
-use analyses::what_if::parts::By;
+use analyses::verdict::what_if::parts::By;
 use clap::{Args, ValueEnum};
 use experiment::values::{duration, percent};
 use std::path::PathBuf;

@@ -1,15 +1,15 @@
 //! `merge-profiles`: counts of blocks of several runs, added up.
 //!
-//! Guarantees: a file appears whole or not at all. Refuses what does not add up (see `analyses::blocks`), traces of
+//! Guarantees: a file appears whole or not at all. Refuses what does not add up (see `analyses::shaders::blocks`), traces of
 //! different captures where a trace is to come out, and a folder that is there already.
 
 use crate::cli::MergeProfilesArgs;
 use crate::exit::{Exit, Failure};
 use crate::input;
 use crate::output::{Output, print};
-use analyses::blocks::merge::{MERGED, merge};
-use analyses::blocks::profile::Profile;
 use analyses::report::{counted, escape};
+use analyses::shaders::blocks::merge::{MERGED, merge};
+use analyses::shaders::blocks::profile::Profile;
 use trace::dir::{Dir, Writer};
 use trace::{ColumnData, Source, Value};
 

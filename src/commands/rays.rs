@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure, note};
 use crate::input;
 use crate::output::Output;
 use crate::select::Ranges;
-use analyses::ray_dump::{Chosen, Form, Invocations, rays, warps};
+use analyses::rays::ray_dump::{Chosen, Form, Invocations, rays, warps};
 use trace::dir::Dir;
 use trace::tables::{RAYS, RayEvent, WARPS};
 

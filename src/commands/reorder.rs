@@ -6,8 +6,8 @@ use crate::cli::ReorderArgs;
 use crate::exit::{Exit, Failure};
 use crate::{input, output};
 use analyses::context::Context;
-use analyses::events::{Wants, read};
-use analyses::reorder::{Grid, report};
+use analyses::rays::events::{Wants, read};
+use analyses::rays::reorder::{Grid, report};
 use analyses::report::{Cost, json, text};
 
 /// Runs it.

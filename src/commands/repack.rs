@@ -8,8 +8,8 @@ use crate::exit::{Exit, Failure};
 use crate::input;
 use crate::output::{self, Output};
 use analyses::context::Context;
-use analyses::events::{Wants, read};
-use analyses::repack::{METHODS, Method, Options, Swizzle, by_name, report, rows};
+use analyses::rays::events::{Wants, read};
+use analyses::rays::repack::{METHODS, Method, Options, Swizzle, by_name, report, rows};
 use analyses::report::{json, text};
 use std::path::Path;
 

@@ -139,7 +139,7 @@ fn say(
     let run = analyses::Run { load_frame: s.load_frame, cost };
     let mut report = match &s.looped {
         Some(l) => looped::report(args.looped.seed, l, &times.frames, run.cost),
-        None => analyses::frame_times::report(&run, &times.frames),
+        None => analyses::times::frame_times::report(&run, &times.frames),
     };
     report.notes.extend(wall);
     if !args.echo {

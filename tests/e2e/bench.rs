@@ -2,7 +2,7 @@
 
 use crate::device::device;
 use crate::support::{Scratch, root, run, text};
-use analyses::repack::METHODS;
+use analyses::rays::repack::METHODS;
 use std::path::Path;
 use trace::run::Run;
 

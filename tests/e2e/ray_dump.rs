@@ -1,7 +1,7 @@
 //! `rays dump` over a trace of the model scene that the test itself wrote, and the tables as Parquet: what is on disk comes out.
 
 use crate::support::{Scratch, run, skip, text};
-use analyses::events::model::Model;
+use analyses::rays::events::model::Model;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use trace::dir::{Manifest, Writer};

@@ -1,8 +1,8 @@
 //! `rays repack` over a trace of the model scene that the test itself wrote: swizzles on disk, and what is refused.
 
 use crate::support::{Scratch, run, text};
-use analyses::events::model::Model;
-use analyses::repack::{METHODS, Swizzle};
+use analyses::rays::events::model::Model;
+use analyses::rays::repack::{METHODS, Swizzle};
 use serde_json::Value as Json;
 use std::path::PathBuf;
 use trace::dir::{Manifest, Writer};

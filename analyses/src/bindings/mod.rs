@@ -1,56 +1,15 @@
-//! Descriptors: how often slots hold what they held before, and what other partitions into sets would save (Cheung 2024, chapter 4).
+//! Questions to what a frame binds and waits for: descriptors, uniform blocks, what their calls cost, and synchronisation.
 //!
-//! *Redundancy* of a slot (s, b) of a pipeline over T consecutive invocations in a recording:
-//!
-//! ```text
-//! R = (number of t in 1..T−1 with v_t = v_{t+1}) / (T − 1)
-//! ```
-//!
-//! where v_t is what the slot holds at invocation t: the same descriptors in the same order, with the same dynamic offsets. Invocations
-//! are consecutive if nothing of another pipeline runs between them in one execution of the recording; where a recording has several
-//! such runs, and over the whole capture, pairs are summed. Pairs of which a descriptor is not known are left out, and said.
-//!
-//! *Partitions* move slots (s, b) to (s′, b′), for all pipelines whose layouts are compatible at once. What each costs: `evaluate.rs`;
-//! what they may not touch: `partition.rs`. With a folder to write to, each is also a file `repartition-NAME.json`: by pipeline layout,
-//! `[set, binding, new set, new binding]` for every slot; layouts of which nothing is moved are left out.
+//! One folder a question. [`resources`] is the model of descriptors, sets and invocations that most of them are asked of.
 
-mod answer;
-pub mod evaluate;
-pub mod partition;
-pub mod redundancy;
-mod show;
-
-pub use answer::Answer;
+pub mod advice;
+pub mod call_costs;
+pub mod descriptors;
+pub mod resources;
+pub mod sync;
+pub mod uniforms;
 
 use crate::Question;
-use crate::report::Report;
-use crate::resources::Model;
-use trace::tables::{INVOCATIONS, RESOURCE_PIPELINES};
-use trace::{Source, Unreadable};
 
-/// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Bindings;
-
-impl Question for Bindings {
-    fn name(&self) -> &'static str {
-        "bindings"
-    }
-
-    fn about(&self) -> &'static str {
-        "which descriptors change from invocation to invocation, and what other partitions into sets would save"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&RESOURCE_PIPELINES, &INVOCATIONS];
-        TABLES
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let model = Model::of(trace)?;
-        Ok(show::report(&model, &Answer::of(&model)))
-    }
-}
-
-#[cfg(test)]
-mod tests;
+pub(crate) const QUESTIONS: &[&dyn Question] =
+    &[&descriptors::Bindings, &uniforms::Uniforms, &advice::Advise, &call_costs::CallCosts, &sync::Sync];

@@ -60,7 +60,7 @@ mod tests {
         let listed: Vec<&str> = LISTS.iter().map(|l| l.name).collect();
         let questions: Vec<&str> = QUESTIONS.iter().map(|q| q.name()).collect();
         assert_eq!(listed, questions);
-        for name in [crate::frame_times::NAME, crate::command_times::NAME] {
+        for name in [crate::times::frame_times::NAME, crate::times::command_times::NAME] {
             assert!(of(name).is_some(), "{name}");
         }
         for list in LISTS.iter().chain(ANALYSES) {

@@ -27,6 +27,7 @@ pub mod suite_export;
 mod suite_tests;
 #[cfg(test)]
 mod tests;
+pub mod what_if;
 mod words;
 #[cfg(test)]
 mod worlds;

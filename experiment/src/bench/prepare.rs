@@ -27,7 +27,7 @@ use crate::progress;
 use crate::replaying::options;
 use crate::say::complain;
 use crate::split;
-use analyses::repack;
+use analyses::rays::repack;
 use gfxr_parse::container::Capture;
 use replay::options::Options;
 use std::collections::BTreeMap;

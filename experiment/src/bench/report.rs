@@ -1,8 +1,8 @@
 //! What `bench` prints of a run: each capture's and plan's figures, and how well they are known.
 
 use super::known::{clock, half_of, half_of_change};
-use analyses::bench::calls;
 use analyses::report::{Cell, Column, Cost, Report, Table, Unit, medians};
+use analyses::times::bench::calls;
 use analyses::verdict::compare::{Clock, processes};
 use analyses::verdict::{Metric, figure, values};
 use trace::run::{RefusedPlan, Run, RunNote};

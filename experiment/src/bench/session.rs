@@ -11,7 +11,7 @@ use crate::files::input;
 use crate::files::memory::Memory;
 use crate::record::plan::{passes, timed};
 use crate::replaying::{changes, failure};
-use analyses::bench::Calls;
+use analyses::times::bench::Calls;
 use gfxr_parse::container::Capture;
 use profile::Pass;
 use profile::hooks::busy::{Busy, BusyHook};

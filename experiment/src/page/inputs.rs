@@ -143,7 +143,7 @@ fn of_run(path: &Path, name: &str) -> Result<Input, Failure> {
     add("written by", note.program.clone());
     devices.iter().for_each(|device| flatten("device", device, &mut facts));
     flatten("machine", &note.machine, &mut facts);
-    let reports = analyses::run_times::reports(&run).into_iter();
+    let reports = analyses::times::run_times::reports(&run).into_iter();
     let about = "how long frames took under each plan, in each process, and what took it";
     let mut notes: Vec<String> = vec![];
     for note in note.workers.iter().flat_map(|w| &w.notes) {

@@ -24,5 +24,5 @@ pub fn actual(
     notes.extend(
         dir.manifest().notes.iter().filter(missing).map(|n| format!("Not in actual efficiency: {n}.")),
     );
-    Ok((analyses::bench::actual(&dir, frame).map_err(Failure::new)?, notes))
+    Ok((analyses::times::bench::actual(&dir, frame).map_err(Failure::new)?, notes))
 }

@@ -27,9 +27,9 @@ use crate::files::input;
 use crate::files::output::write_file;
 use crate::how::How;
 use crate::progress;
-use analyses::bench::{About, IDENTITY, UNMODIFIED, figures, plans as described, report};
-use analyses::repack::METHODS;
+use analyses::rays::repack::METHODS;
 use analyses::report::{Cell, Column, Cost, Report, Table, Unit, csv, json, text};
+use analyses::times::bench::{About, IDENTITY, UNMODIFIED, figures, plans as described, report};
 use analyses::verdict::compare::{Wanted, compare};
 use analyses::verdict::{Ask, Metric, export};
 use profile::pictures::Tolerance;
@@ -273,7 +273,7 @@ fn said(args: &Rays, settings: &Settings, measured: &Measured, to: &Path) -> Res
 fn write(
     to: &Path,
     report: &Report,
-    plans: &[analyses::bench::Plan],
+    plans: &[analyses::times::bench::Plan],
     run: &Run,
     frame: u64,
 ) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use crate::cli::AnalyzeFormat;
 use crate::exit::Failure;
 use analyses::report::{Cell, Column, Table, Unit, csv, text};
-use analyses::{QUESTIONS, Question};
+use analyses::{GROUPS, Question};
 use experiment::questions::missing;
 use serde::Serialize;
 use trace::dir::Dir;
@@ -20,6 +20,7 @@ struct List {
 #[derive(Serialize)]
 struct QuestionLine {
     name: &'static str,
+    group: &'static str,
     about: &'static str,
     tables: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,11 +53,12 @@ pub fn render(dir: Option<&Dir>, format: AnalyzeFormat) -> Result<String, Failur
 }
 
 fn list(dir: Option<&Dir>) -> List {
-    let question = |q: &&dyn Question| QuestionLine {
+    let question = |group: &'static str, q: &dyn Question| QuestionLine {
         name: q.name(),
+        group,
         about: q.about(),
         tables: q.wants().iter().map(|t| t.name).collect(),
-        answerable: dir.map(|dir| missing(dir, *q).is_empty()),
+        answerable: dir.map(|dir| missing(dir, q).is_empty()),
     };
     let notes = |name: &str| dir.and_then(|d| d.manifest().tables.iter().find(|t| t.name == name));
     let mut lines: Vec<TableLine> = TABLES
@@ -80,7 +82,8 @@ fn list(dir: Option<&Dir>) -> List {
             });
         }
     }
-    List { schema_version: 1, questions: QUESTIONS.iter().map(question).collect(), tables: lines }
+    let of_group = |g: &analyses::Group| g.questions.iter().map(|q| question(g.name, *q)).collect::<Vec<_>>();
+    List { schema_version: 1, questions: GROUPS.iter().flat_map(of_group).collect(), tables: lines }
 }
 
 fn tables(list: &List) -> [Table; 2] {
@@ -88,13 +91,14 @@ fn tables(list: &List) -> [Table; 2] {
     let word = |name: &str| Column::new(name, Unit::Text);
     let mut questions = Table {
         name: "questions".into(),
-        columns: vec![word("question"), word("answers"), word("from tables")],
+        columns: vec![word("question"), word("group"), word("answers"), word("from tables")],
         rows: vec![],
     };
     for q in &list.questions {
-        let mut row: Vec<Cell> = vec![q.name.into(), q.about.into(), q.tables.join(" ").into()];
+        let mut row: Vec<Cell> =
+            vec![q.name.into(), q.group.into(), q.about.into(), q.tables.join(" ").into()];
         if let Some(yes) = q.answerable {
-            row.insert(1, if yes { "yes" } else { "no" }.into());
+            row.insert(2, if yes { "yes" } else { "no" }.into());
         }
         questions.rows.push(row);
     }
@@ -109,7 +113,7 @@ fn tables(list: &List) -> [Table; 2] {
         tables.rows.push(row);
     }
     if of_trace {
-        questions.columns.insert(1, word("here"));
+        questions.columns.insert(2, word("here"));
         tables.columns.insert(1, Column::new("rows", Unit::Count));
         tables.columns.insert(2, Column::new("size", Unit::Bytes));
     }

@@ -152,7 +152,7 @@ fn everywhere(text: &str, at: &str) {
         let list = method.to_string();
         let words = ["reray-replay", "study", "rays", "a.gfxr", "--frame", "1", "-o", "s", "--method", &list];
         assert_eq!(passes(&words).0, std::slice::from_ref(method), "{at}");
-        assert!(analyses::repack::asked(method, 0).is_ok(), "{at}: {text}");
+        assert!(analyses::rays::repack::asked(method, 0).is_ok(), "{at}: {text}");
     }
     for one in &plan.passes.0 {
         assert!(PASSES.iter().any(|p| p.name == one.name), "{at}: {text}: no pass {}", one.name);

@@ -4,7 +4,7 @@
 //! instructions            SPIR-V's, times the invocations that executed them               passes simt, divergence, blocks
 //! subgroup-instructions   the same, times the subgroups                                    passes simt, divergence
 //! efficiency              invocation slots of these that were active                       passes simt, divergence
-//! event-efficiency        of subgroups' ray events (`events/event_level.rs`)               pass rays
+//! event-efficiency        of subgroups' ray events (`rays/events/event_level.rs`)               pass rays
 //! rays begin, …           events of rays by kind                                           pass rays
 //! counter NAME            what pass counters or the driver counts under this name
 //! compiled NAME           registers, code … (`registers`): what the driver says of pipelines without probes
@@ -18,10 +18,10 @@
 //! Guarantees: a column is there if the trace has the records. What a sample counted, or lost additions, is said.
 
 use super::identity::Shaders;
-use crate::events::counts as event_counts;
-use crate::ray_counts;
-use crate::registers::{SUMMARY, compiled};
+use crate::rays::events::counts as event_counts;
+use crate::rays::ray_counts;
 use crate::report::Unit;
+use crate::shaders::registers::{SUMMARY, compiled};
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{
     ACTIONS, BLOCK_COUNTS, BLOCK_RUNS, COUNTERS, DESCRIPTORS, DIVERGENCE, INVOCATION_SETS, INVOCATIONS,

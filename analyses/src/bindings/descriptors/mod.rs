@@ -1,0 +1,56 @@
+//! Descriptors: how often slots hold what they held before, and what other partitions into sets would save (Cheung 2024, chapter 4).
+//!
+//! *Redundancy* of a slot (s, b) of a pipeline over T consecutive invocations in a recording:
+//!
+//! ```text
+//! R = (number of t in 1..T−1 with v_t = v_{t+1}) / (T − 1)
+//! ```
+//!
+//! where v_t is what the slot holds at invocation t: the same descriptors in the same order, with the same dynamic offsets. Invocations
+//! are consecutive if nothing of another pipeline runs between them in one execution of the recording; where a recording has several
+//! such runs, and over the whole capture, pairs are summed. Pairs of which a descriptor is not known are left out, and said.
+//!
+//! *Partitions* move slots (s, b) to (s′, b′), for all pipelines whose layouts are compatible at once. What each costs: `evaluate.rs`;
+//! what they may not touch: `partition.rs`. With a folder to write to, each is also a file `repartition-NAME.json`: by pipeline layout,
+//! `[set, binding, new set, new binding]` for every slot; layouts of which nothing is moved are left out.
+
+mod answer;
+pub mod evaluate;
+pub mod partition;
+pub mod redundancy;
+mod show;
+
+pub use answer::Answer;
+
+use crate::Question;
+use crate::bindings::resources::Model;
+use crate::report::Report;
+use trace::tables::{INVOCATIONS, RESOURCE_PIPELINES};
+use trace::{Source, Unreadable};
+
+/// The question.
+#[derive(Clone, Copy, Debug)]
+pub struct Bindings;
+
+impl Question for Bindings {
+    fn name(&self) -> &'static str {
+        "bindings"
+    }
+
+    fn about(&self) -> &'static str {
+        "which descriptors change from invocation to invocation, and what other partitions into sets would save"
+    }
+
+    fn wants(&self) -> &'static [&'static trace::Table] {
+        static TABLES: &[&trace::Table] = &[&RESOURCE_PIPELINES, &INVOCATIONS];
+        TABLES
+    }
+
+    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        let model = Model::of(trace)?;
+        Ok(show::report(&model, &Answer::of(&model)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

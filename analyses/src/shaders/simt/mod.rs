@@ -1,0 +1,256 @@
+//! SIMT efficiency: how full the subgroups were that executed basic blocks.
+//!
+//! *Definition* (Vulkan Vision, §V-D1). Each execution of a basic block by a subgroup has an active mask m; N is the
+//! device's subgroup size. Over any set of executions, efficiency = Σ popcount(m) / (Σ 1 · N), in percent. Each execution
+//! counts alike in *efficiency*; in *weighted* each counts as often as the block has instructions, so that it is the share
+//! of instruction slots that did something: Σ popcount(m) · i / (Σ i · N). Instructions are SPIR-V's, as table `blocks`
+//! counts them: what a driver makes of one is not known here.
+//!
+//! *Event-level* (Cheung 2024, §3.1.2; `rays/events/event_level.rs`) is the same formula over two kinds of events only: calls that trace
+//! a ray, and entries of intersection, any-hit, miss and closest-hit shaders. It stands by itself and is in no other number. It is
+//! not told apart by subgroup, nor occlusion rays from others: the records are counts. Entries of callable shaders, which the
+//! thesis does not have, are a row of their own and in no sum.
+//!
+//! Question `annotate` writes the same over each block of the shaders' texts.
+//!
+//! *Caveats.* Helper invocations are not active; how many there were is a column of its own, and what only helpers execute is
+//! in no number. A subgroup that a device splits executes a block once for each part. The memory that probes write keeps
+//! devices from rejecting fragments before they are shaded, so that more fragments may be seen than without probes.
+
+mod sums;
+
+use crate::Question;
+use crate::context::Context;
+use crate::rays::events::{ALL, Occupancy, counts, entered};
+use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, share};
+use crate::shaders::inactive;
+use crate::shaders::sampled;
+use std::collections::BTreeMap;
+use sums::Sums;
+use trace::tables::{SIMT, SIMT_HELPERS, SIMT_TRACES};
+use trace::{Source, Unreadable};
+
+/// The question.
+#[derive(Clone, Copy, Debug)]
+pub struct Simt;
+
+impl Question for Simt {
+    fn name(&self) -> &'static str {
+        "simt"
+    }
+
+    fn about(&self) -> &'static str {
+        "how full the subgroups were that executed basic blocks: SIMT efficiency per block, shader, stage, pipeline, frame"
+    }
+
+    fn wants(&self) -> &'static [&'static trace::Table] {
+        static TABLES: &[&trace::Table] = &[&SIMT];
+        TABLES
+    }
+
+    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        // Rays are never sampled.
+        let measured = |t: &Table| if t.name == "events" { 0 } else { sums::columns().len() };
+        sampled::answer(trace, &SIMT, measured, |trace| self.report(trace))
+    }
+}
+
+impl Simt {
+    fn report(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        let context = Context::read(trace)?;
+        let folded = Folded::of(trace, &context)?;
+        let mut report = Report::new(self.name(), "SIMT efficiency");
+        report.headlines = folded.headlines(&context);
+        report.tables = folded.tables(&context);
+        report.tables.insert(1, events_table(&events(trace, &context, None)?));
+        report.series = folded.histograms.iter().map(|(of, h)| histogram(of, h)).collect();
+        if folded.more != 0 {
+            report.notes.push(format!(
+                "{} executions had more active invocations than the histograms tell apart; they are in every efficiency.",
+                folded.more
+            ));
+        }
+        if folded.whole.executions == 0 {
+            report.notes.push("No instrumented basic block was executed.".into());
+        }
+        Ok(report)
+    }
+}
+
+/// Entry, function, block.
+type Place = (u64, u64, u64);
+
+#[derive(Default)]
+struct Folded {
+    whole: Sums,
+    frames: BTreeMap<u64, Sums>,
+    stages: BTreeMap<String, Sums>,
+    pipelines: BTreeMap<u64, Sums>,
+    entries: BTreeMap<u64, Sums>,
+    blocks: BTreeMap<Place, Sums>,
+    /// Popcount: executions; of everything, and by stage.
+    histograms: BTreeMap<String, BTreeMap<u64, u64>>,
+    more: u64,
+}
+
+impl Folded {
+    /// How full, and where most of what is idle is.
+    fn headlines(&self, context: &Context) -> Vec<String> {
+        let (idle, all) = (self.whole.wasted(), self.whole.weighted_slots());
+        if all == 0 {
+            return vec![];
+        }
+        let active = format!("{} of the instruction slots of subgroups were active.", share(all - idle, all));
+        let of = |s: &Sums| [s.wasted(), s.weighted_slots()];
+        let worst = inactive::headline(context, &self.entries, &self.blocks, of);
+        [active].into_iter().chain(worst).collect()
+    }
+
+    fn of(trace: &dyn Source, context: &Context) -> Result<Self, Unreadable> {
+        let mut f = Folded::default();
+        let stage = |entry| context.entry(entry).map_or_else(|| "?".to_owned(), |e| e.stage.to_string());
+        let t = trace.read(&SIMT)?;
+        for row in 0..t.len() {
+            let [frame, entry, function, block, active, executions, invocations] = [
+                t.u64("frame")[row],
+                t.u64("entry")[row],
+                t.u64("function")[row],
+                t.u64("block")[row],
+                t.u64("active")[row],
+                t.u64("executions")[row],
+                t.u64("invocations")[row],
+            ];
+            let n = size(context, frame)?;
+            let weight = context.instructions(entry, function, block);
+            let stage = stage(entry);
+            let pipeline = context.entry(entry).map_or(0, |e| e.pipeline);
+            let into = [
+                &mut f.whole,
+                f.frames.entry(frame).or_default(),
+                f.stages.entry(stage.clone()).or_default(),
+                f.pipelines.entry(pipeline).or_default(),
+                f.entries.entry(entry).or_default(),
+                f.blocks.entry((entry, function, block)).or_default(),
+            ];
+            into.into_iter().for_each(|s| s.add(executions, invocations, n, weight));
+            if active == 0 {
+                f.more += executions;
+            } else {
+                for of in ["all", &stage] {
+                    *f.histograms.entry(of.to_owned()).or_default().entry(active).or_default() += executions;
+                }
+            }
+        }
+        let t = trace.read(&SIMT_HELPERS)?;
+        for row in 0..t.len() {
+            let (entry, helpers) = (t.u64("entry")[row], t.u64("helpers")[row]);
+            let place = (entry, t.u64("function")[row], t.u64("block")[row]);
+            let pipeline = context.entry(entry).map_or(0, |e| e.pipeline);
+            for into in [
+                &mut f.whole,
+                f.frames.entry(t.u64("frame")[row]).or_default(),
+                f.stages.entry(stage(entry)).or_default(),
+                f.pipelines.entry(pipeline).or_default(),
+                f.entries.entry(entry).or_default(),
+                f.blocks.entry(place).or_default(),
+            ] {
+                into.helpers += helpers;
+            }
+        }
+        Ok(f)
+    }
+
+    fn tables(&self, context: &Context) -> Vec<Table> {
+        let text = |name: &str| vec![Column::new(name, Unit::Text)];
+        let table = |name: &str, first: Vec<Column>, rows: Vec<(Vec<Cell>, &Sums)>| Table {
+            name: name.to_owned(),
+            columns: first.into_iter().chain(sums::columns()).collect(),
+            rows: rows.into_iter().map(|(cells, s)| cells.into_iter().chain(s.cells()).collect()).collect(),
+        };
+        let frame = vec![Column::new("frame", Unit::Count)];
+        let pipelines =
+            self.pipelines.iter().map(|(id, s)| (vec![context.pipeline_words(*id).into()], s)).collect();
+        let mut blocks: Vec<_> = self.blocks.iter().collect();
+        // What wasted most comes first.
+        blocks.sort_by_key(|(place, s)| (std::cmp::Reverse(s.wasted()), **place));
+        let blocks = blocks
+            .into_iter()
+            .map(|(&(entry, function, block), s)| (context.block_cells(entry, function, block), s))
+            .collect();
+        vec![
+            table("whole", text("basic blocks"), vec![(vec!["all".into()], &self.whole)]),
+            table(
+                "stages",
+                text("stage"),
+                self.stages.iter().map(|(k, s)| (vec![k.as_str().into()], s)).collect(),
+            ),
+            table("pipelines", text("pipeline"), pipelines),
+            table(
+                "shaders",
+                Context::entry_columns(),
+                self.entries.iter().map(|(k, s)| (context.entry_cells(*k), s)).collect(),
+            ),
+            table("frames", frame, self.frames.iter().map(|(k, s)| (vec![Cell::Count(*k)], s)).collect()),
+            table("blocks", Context::block_columns(), blocks),
+        ]
+    }
+}
+
+/// Event-level sums by kind of event, and of all that count, of a frame or of all.
+pub(crate) fn events(
+    trace: &dyn Source,
+    context: &Context,
+    frame: Option<u64>,
+) -> Result<BTreeMap<String, Occupancy>, Unreadable> {
+    let mut all = BTreeMap::<String, Occupancy>::new();
+    for table in [&SIMT, &SIMT_TRACES] {
+        let t = trace.read(table)?;
+        let [frames, entries, functions, blocks, executions, invocations] =
+            ["frame", "entry", "function", "block", "executions", "invocations"].map(|c| t.u64(c));
+        for row in (0..t.len()).filter(|&row| frame.is_none_or(|f| f == frames[row])) {
+            let (of, counted) = if table.name == SIMT_TRACES.name {
+                ("ray traced".to_owned(), true)
+            } else {
+                let entry = context.entry(entries[row]).filter(|_| (functions[row], blocks[row]) == (0, 0));
+                let Some(kind) = entry.and_then(|e| entered(&e.stage)) else { continue };
+                (format!("{} entered", kind.name()), counts(kind))
+            };
+            let sum = Occupancy::new(executions[row], invocations[row], size(context, frames[row])?);
+            for of in [Some(of), counted.then(|| ALL.to_owned())].into_iter().flatten() {
+                *all.entry(of).or_default() += sum;
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn events_table(events: &BTreeMap<String, Occupancy>) -> Table {
+    let row = |(of, s): (&String, &Occupancy)| [of.as_str().into()].into_iter().chain(s.cells()).collect();
+    let sums = Occupancy::columns(["executed", "active", "efficiency"]);
+    Table {
+        name: "events".into(),
+        columns: [Column::new("event", Unit::Text)].into_iter().chain(sums).collect(),
+        rows: events.iter().map(row).collect(),
+    }
+}
+
+fn size(context: &Context, frame: u64) -> Result<u64, Unreadable> {
+    context
+        .subgroup_size(frame)
+        .filter(|n| *n != 0)
+        .ok_or_else(|| Unreadable("table frames says no subgroup size; record the trace again".into()))
+}
+
+fn histogram(of: &str, popcounts: &BTreeMap<u64, u64>) -> Series {
+    Series {
+        name: format!("popcounts_{}", of.replace('-', "_")),
+        title: format!("Active invocations, {of}"),
+        mark: Mark::Bars,
+        x: Column::new("active", Unit::Invocations),
+        y: Column::new("executions", Unit::Executions),
+        points: popcounts.iter().map(|(&n, &count)| (Cell::Count(n), Cell::Count(count))).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
