@@ -2,6 +2,7 @@
 //!
 //! Guarantees: the same records give the same report. Names no question; the list of them is at the top of the crate.
 
+use crate::explain::Sheet;
 use crate::rays::events;
 use crate::report::{Cost, Report};
 use trace::{Source, Table, Unreadable};
@@ -17,6 +18,9 @@ pub trait Question: Sync {
     /// The tables without which there is no answer. Those of `trace::tables` that say what was instrumented are always
     /// there.
     fn wants(&self) -> &'static [&'static Table];
+
+    /// Its tables, then its series: what a row is, and the columns with their units and meanings.
+    fn sheets(&self) -> &'static [Sheet];
 
     /// What it wants of [`events::read`], if it reads events: of several questions, all is read at once.
     fn events(&self) -> Option<events::Wants> {

@@ -28,7 +28,7 @@ pub fn answers(
         cost(&mut report, dir.manifest());
         // (the book and Parquet's metadata describe every column: tests run into this where one is not)
         let unexplained = analyses::explain::unexplained(&report);
-        debug_assert!(unexplained.is_empty(), "not described in analyses::explain: {unexplained:#?}");
+        debug_assert!(unexplained.is_empty(), "not as the sheets of questions say: {unexplained:#?}");
         Ok(report)
     })
 }

@@ -11,5 +11,6 @@ pub mod uniforms;
 
 use crate::Question;
 
+/// In the order in which all are answered.
 pub(crate) const QUESTIONS: &[&dyn Question] =
     &[&descriptors::Bindings, &uniforms::Uniforms, &advice::Advise, &call_costs::CallCosts, &sync::Sync];

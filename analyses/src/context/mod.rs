@@ -8,11 +8,12 @@
 //! fragment 1f2e3d4c main, function shade, block 12 (%45), shader.frag:17
 //! ```
 
+pub(crate) mod columns;
 #[cfg(test)]
 pub mod sample;
 
 use crate::limits;
-use crate::report::{Cell, Column, Unit};
+use crate::report::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use trace::tables::{BLOCKS, ENTRIES, FRAMES, FUNCTIONS, PIPELINES};
@@ -251,13 +252,7 @@ impl Context {
         parts.join(", ")
     }
 
-    /// The columns of [`Context::entry_cells`].
-    pub fn entry_columns() -> Vec<Column> {
-        let text = |name: &str| Column::new(name, Unit::Text);
-        vec![Column::new("pipeline", Unit::Count), text("stage"), text("shader"), text("entry")]
-    }
-
-    /// Which entry point, a cell each: for tables that are sorted and joined elsewhere.
+    /// Which entry point, a cell each under `columns::ENTRY`: for tables that are sorted and joined elsewhere.
     pub fn entry_cells(&self, entry: u64) -> Vec<Cell> {
         match self.entry(entry) {
             Some(e) => {
@@ -269,17 +264,7 @@ impl Context {
         }
     }
 
-    /// The columns of [`Context::block_cells`].
-    pub fn block_columns() -> Vec<Column> {
-        let mut columns = Self::entry_columns();
-        columns.push(Column::new("function", Unit::Text));
-        columns.push(Column::new("block", Unit::Count));
-        columns.push(Column::new("label", Unit::Text));
-        columns.push(Column::new("source", Unit::Text));
-        columns
-    }
-
-    /// Which block, a cell each.
+    /// Which block, a cell each under `columns::ENTRY` and `columns::BLOCK`.
     pub fn block_cells(&self, entry: u64, function: u64, block: u64) -> Vec<Cell> {
         let mut cells = self.entry_cells(entry);
         let name = usize::try_from(function).ok().and_then(|f| self.functions(entry).get(f));
@@ -352,8 +337,11 @@ mod tests {
     fn cells_fit_their_columns() {
         let c = Context::read(&sample::trace()).unwrap();
         for (entry, function, block) in [(0, 0, 0), (0, 1, 1), (9, 9, 9)] {
-            assert_eq!(c.entry_cells(entry).len(), Context::entry_columns().len());
-            assert_eq!(c.block_cells(entry, function, block).len(), Context::block_columns().len());
+            assert_eq!(c.entry_cells(entry).len(), columns::ENTRY.len());
+            assert_eq!(
+                c.block_cells(entry, function, block).len(),
+                columns::ENTRY.len() + columns::BLOCK.len()
+            );
         }
         assert_eq!(
             c.block_cells(0, 1, 1)[4..],

@@ -1,8 +1,9 @@
-//! What a column means, and the columns of a table.
+//! What a column means, and the columns of a table: a question says them once, and builds its tables of that.
 //!
-//! Guarantees: columns are held to their names, units and order. Describes no table itself.
+//! Guarantees: a table that is made of its sheet has its columns, with their names, units and order; of one that is not, columns are
+//! held to these. Describes no table itself.
 
-use crate::report::{Column, Table, Unit};
+use crate::report::{Cell, Column, Mark, Series, Table, Unit};
 
 /// A column: its name and unit as a report has them, and what a number in it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,16 @@ pub struct Meaning {
 }
 
 impl Meaning {
+    /// The column, where its name and unit do not depend on anything.
+    pub fn column(&self) -> Column {
+        Column::new(self.name, self.unit)
+    }
+
+    /// Whether what it is depends on what was asked for or recorded.
+    fn is_open(&self) -> bool {
+        self.name == OTHERS || self.name.contains('|') || self.or.is_some()
+    }
+
     fn is(&self, column: &Column) -> bool {
         self.name.split('|').any(|n| n == column.name)
             && [Some(self.unit), self.or].contains(&Some(column.unit))
@@ -44,6 +55,30 @@ pub struct Sheet {
 }
 
 impl Sheet {
+    /// A table of it: these rows under its columns.
+    pub fn table(&self, rows: impl IntoIterator<Item = Vec<Cell>>) -> Table {
+        self.table_with(|m| vec![m.column()], rows)
+    }
+
+    /// The same where columns depend on what was asked for or recorded: `open` says what comes in the place of one that has several
+    /// names or units, or is [`OTHERS`].
+    pub fn table_with(
+        &self,
+        open: impl Fn(&Meaning) -> Vec<Column>,
+        rows: impl IntoIterator<Item = Vec<Cell>>,
+    ) -> Table {
+        let columns = self.meanings().flat_map(|m| if m.is_open() { open(m) } else { vec![m.column()] });
+        Table { name: self.table.into(), columns: columns.collect(), rows: rows.into_iter().collect() }
+    }
+
+    /// A series of it, whose columns are two: these points. Who has several gives each a name of its own.
+    pub fn series(&self, title: &str, mark: Mark, points: impl IntoIterator<Item = (Cell, Cell)>) -> Series {
+        let mut columns = self.meanings().map(Meaning::column);
+        let [x, y] = std::array::from_fn(|_| columns.next().expect("a series has two columns"));
+        let points = points.into_iter().collect();
+        Series { name: self.table.into(), title: title.to_owned(), mark, x, y, points }
+    }
+
     /// The columns, one after the other.
     pub fn meanings(&self) -> impl Iterator<Item = &'static Meaning> + Clone + use<> {
         self.columns.iter().flat_map(|group| group.iter())
@@ -93,12 +128,21 @@ impl Sheet {
     }
 }
 
+/// A table, what a row of it is, and its columns.
+pub(crate) const fn sheet(
+    table: &'static str,
+    about: &'static str,
+    columns: &'static [&'static [Meaning]],
+) -> Sheet {
+    Sheet { table, about, columns }
+}
+
 /// A column of one unit.
-pub(super) const fn m(name: &'static str, unit: Unit, about: &'static str) -> Meaning {
+pub(crate) const fn m(name: &'static str, unit: Unit, about: &'static str) -> Meaning {
     Meaning { name, unit, or: None, about }
 }
 
 /// Counted by invocations, or by subgroups.
-pub(super) const fn either(name: &'static str, about: &'static str) -> Meaning {
+pub(crate) const fn either(name: &'static str, about: &'static str) -> Meaning {
     Meaning { name, unit: Unit::Invocations, or: Some(Unit::Subgroups), about }
 }

@@ -1,43 +1,62 @@
 //! What every column of every report means: a description beside its unit, by question and table.
 //!
-//! The book's pages of analyses are written from here (`tests/pages.rs`), and what programs read (Parquet's metadata) carries the
-//! same words. Guarantees: [`unexplained`] names every table and column of a report that is not described, or is described with
-//! another unit or in another place; tests hold each report that `analyze` gives to it.
+//! The sheets themselves lie with the questions, which build their tables of them. The book's pages of analyses are written from here
+//! (`tests/pages.rs`), and what programs read (Parquet's metadata) carries the same words. Guarantees: [`unexplained`] names every
+//! table and column of a report that is not described, or is described with another unit or in another place; tests hold each report
+//! that `analyze` gives to it.
 
-mod common;
-mod lists;
 mod meaning;
-mod rays;
-mod resources;
-mod shaders;
-mod times;
-mod what_if;
-mod work;
 
-pub use lists::{ANALYSES, LISTS, List};
 pub use meaning::{Meaning, OTHERS, Sheet};
+pub(crate) use meaning::{either, m, sheet};
 
+use crate::QUESTIONS;
 use crate::report::{Report, Table};
+use crate::times::{bench, command_times, frame_times, loop_times, run_times};
+use crate::verdict::what_if;
 
-/// The described tables of this analysis; none where it is not known.
-pub fn of(analysis: &str) -> Option<&'static [Sheet]> {
-    LISTS.iter().chain(ANALYSES).find(|l| l.name == analysis).map(|l| l.sheets)
+/// The tables of one analysis.
+#[derive(Clone, Copy, Debug)]
+pub struct List {
+    /// The question's or analysis's name.
+    pub name: &'static str,
+    /// Its tables, then its series.
+    pub sheets: &'static [Sheet],
+}
+
+const fn list(name: &'static str, sheets: &'static [Sheet]) -> List {
+    List { name, sheets }
+}
+
+/// Of what a replay, a looped frame and runs of `bench` report.
+static ANALYSES: &[List] = &[
+    list(frame_times::NAME, frame_times::SHEETS),
+    list(command_times::NAME, command_times::SHEETS),
+    list("loop-times", loop_times::SHEETS),
+    list("run-times", run_times::SHEETS),
+    list("bench", bench::SHEETS),
+    list("what-if", what_if::SHEETS),
+];
+
+/// The described tables of each question, in the order of [`QUESTIONS`], then of what else makes reports.
+pub fn lists() -> impl Iterator<Item = List> {
+    QUESTIONS.iter().map(|q| list(q.name(), q.sheets())).chain(ANALYSES.iter().copied())
 }
 
 /// The description of a table of this analysis.
-pub fn sheet(analysis: &str, table: &str) -> Option<&'static Sheet> {
-    of(analysis)?.iter().find(|s| s.is(table))
+fn described(analysis: &str, table: &str) -> Option<&'static Sheet> {
+    lists().find(|l| l.name == analysis)?.sheets.iter().find(|s| s.is(table))
 }
 
 /// What the columns of a table of this analysis mean, one by one; empty words where they are not described.
 pub fn abouts(analysis: &str, table: &Table) -> Vec<&'static str> {
-    let known = sheet(analysis, &table.name).and_then(|s| s.of(table).ok());
+    let known = described(analysis, &table.name).and_then(|s| s.of(table).ok());
     known.unwrap_or_else(|| vec![""; table.columns.len()])
 }
 
 /// What of a report is not described: a line each; nothing where all is.
 pub fn unexplained(report: &Report) -> Vec<String> {
-    let lacks = |t: &Table| match sheet(&report.analysis, &t.name) {
+    let lacks = |t: &Table| match described(&report.analysis, &t.name) {
         None => Some("the table".to_owned()),
         Some(s) => s.of(t).err(),
     };
@@ -50,20 +69,14 @@ pub fn unexplained(report: &Report) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::meaning::m;
-    use super::{ANALYSES, LISTS, OTHERS, of, unexplained};
+    use super::{Meaning, OTHERS, Sheet, lists, m, sheet, unexplained};
     use crate::report::{Column, Report, Table, Unit};
-    use crate::{QUESTIONS, explain};
 
     #[test]
-    fn every_question_and_analysis_is_described_and_nothing_else() {
-        let listed: Vec<&str> = LISTS.iter().map(|l| l.name).collect();
-        let questions: Vec<&str> = QUESTIONS.iter().map(|q| q.name()).collect();
-        assert_eq!(listed, questions);
-        for name in [crate::times::frame_times::NAME, crate::times::command_times::NAME] {
-            assert!(of(name).is_some(), "{name}");
-        }
-        for list in LISTS.iter().chain(ANALYSES) {
+    fn every_analysis_has_a_name_and_every_table_and_column_words() {
+        let names: Vec<&str> = lists().map(|l| l.name).collect();
+        for (n, list) in lists().enumerate() {
+            assert_eq!(names.iter().position(|name| *name == list.name), Some(n), "{}", list.name);
             for (n, sheet) in list.sheets.iter().enumerate() {
                 assert!(!sheet.about.is_empty(), "{}.{}", list.name, sheet.table);
                 let same = list.sheets.iter().position(|s| s.table == sheet.table);
@@ -113,8 +126,26 @@ mod tests {
     }
 
     #[test]
+    fn tables_of_a_sheet_are_described_by_it() {
+        static SHEET: Sheet = sheet(
+            "t",
+            "",
+            &[&[m("a|b", Unit::Text, "A"), m("n", Unit::Count, "N"), m(OTHERS, Unit::Bytes, "O")]],
+        );
+        let open = |m: &Meaning| match m.name {
+            OTHERS => ["x", "y"].map(|n| Column::new(n, m.unit)).into(),
+            _ => vec![Column::new("b", m.unit)],
+        };
+        let table = SHEET.table_with(open, [vec!["r".into(), 1u64.into(), 2u64.into(), 3u64.into()]]);
+        let columns: Vec<_> = table.columns.iter().map(|c| (&*c.name, c.unit)).collect();
+        let expected = [("b", Unit::Text), ("n", Unit::Count), ("x", Unit::Bytes), ("y", Unit::Bytes)];
+        assert_eq!((&*table.name, table.rows.len(), columns), ("t", 1, expected.to_vec()));
+        assert_eq!(SHEET.of(&table).unwrap(), ["A", "N", "O", "O"]);
+    }
+
+    #[test]
     fn columns_of_a_driver_stand_where_they_may() {
-        static SHEET: explain::Sheet = explain::Sheet {
+        static SHEET: Sheet = Sheet {
             table: "t*",
             about: "",
             columns: &[&[m("a", Unit::Text, "A"), m(OTHERS, Unit::Count, "O"), m("z", Unit::Text, "Z")]],

@@ -19,6 +19,7 @@ pub mod warp_order;
 
 use crate::Question;
 
+/// In the order in which all are answered.
 pub(crate) const QUESTIONS: &[&dyn Question] = &[
     &ray_counts::RayCounts,
     &outcomes::Rays,

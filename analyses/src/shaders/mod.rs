@@ -1,7 +1,7 @@
 //! Questions to the shaders themselves: how full subgroups were and why not, which blocks and instructions ran, what values were, and
 //! when subgroups ran.
 //!
-//! One folder a question; [`inactive`] and [`sampled`] are what several of them share.
+//! One folder a question; `inactive` and `sampled` are what several of them share.
 
 pub mod annotate;
 pub mod blocks;
@@ -21,6 +21,7 @@ pub mod values;
 
 use crate::Question;
 
+/// In the order in which all are answered.
 pub(crate) const QUESTIONS: &[&dyn Question] = &[
     &simt::Simt,
     &divergence::Divergence,

@@ -1,8 +1,8 @@
 //! What `bench` prints of a run: each capture's and plan's figures, and how well they are known.
 
 use super::known::{clock, half_of, half_of_change};
-use analyses::report::{Cell, Column, Cost, Report, Table, Unit, medians};
-use analyses::times::bench::calls;
+use analyses::report::{Cell, Cost, Report, Table, medians};
+use analyses::times::bench::{PLANS, REFUSED, calls};
 use analyses::verdict::compare::{Clock, processes};
 use analyses::verdict::{Metric, figure, values};
 use trace::run::{RefusedPlan, Run, RunNote};
@@ -17,7 +17,6 @@ pub fn report(run: &Run) -> Report {
         why: "a pair of timestamps stands around each submission; finer ones are in turns of their own"
             .into(),
     };
-    let column = |name: &str, unit| Column::new(name, unit);
     let mut rows = vec![];
     for (c, capture) in n.captures.iter().enumerate() {
         for (p, plan) in n.plans.iter().enumerate() {
@@ -47,18 +46,7 @@ pub fn report(run: &Run) -> Report {
             _ => said,
         }));
     }
-    let columns = vec![
-        column("capture", Unit::Text),
-        column("plan", Unit::Text),
-        column("processes", Unit::Count),
-        column("turns", Unit::Count),
-        column("median", Unit::Milliseconds),
-        column("± at 99 %", Unit::Percent),
-        column("± of the change", Unit::Percent),
-        column("mean", Unit::Milliseconds),
-        column("p99", Unit::Milliseconds),
-    ];
-    report.tables.push(Table { name: "plans".into(), columns, rows });
+    report.tables.push(PLANS.table(rows));
     let calls = calls(run);
     if !calls.rows.is_empty() {
         report.tables.push(calls);
@@ -93,12 +81,11 @@ pub fn report(run: &Run) -> Report {
 
 /// The refused plans as a table.
 fn refused(note: &RunNote) -> Table {
-    let columns = ["plan", "why", "timed instead"].map(|name| Column::new(name, Unit::Text)).to_vec();
     let row = |r: &RefusedPlan| -> Vec<Cell> {
         let instead = r.instead.as_deref().map_or(Cell::Missing, Cell::from);
         vec![r.plan.as_str().into(), r.why.as_str().into(), instead]
     };
-    Table { name: "refused".into(), columns, rows: note.refused.iter().map(row).collect() }
+    REFUSED.table(note.refused.iter().map(row))
 }
 
 /// The same as a sentence.

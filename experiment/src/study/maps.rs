@@ -16,9 +16,9 @@ use crate::files::mmap;
 use crate::files::output::write_file;
 use crate::progress;
 use analyses::Question;
-use analyses::rays::shader_clock::{Launch, ShaderClock, columns, panels, read};
-use analyses::report::{Cell, Column, Image, Table, Unit, png};
-use analyses::times::bench::UNMODIFIED;
+use analyses::rays::shader_clock::{Launch, ShaderClock, panels, read};
+use analyses::report::{Cell, Image, Table, Unit, png};
+use analyses::times::bench::{CLOCKS, UNMODIFIED};
 use std::path::Path;
 use trace::dir::Dir;
 use trace::plan::{Plan, Use};
@@ -66,13 +66,11 @@ pub fn maps(
     notes.push(format!(
         "Maps are drawn by one scale for all plans; that of times ends at the {MOST} % of the slowest plan's invocations."
     ));
-    let text = |name: &str| Column::new(name, Unit::Text);
-    let first = [text("plan"), Column::new("launch", Unit::Count)];
     let row = |name: &str, l: &Launch| -> Vec<Cell> {
         [name.into(), Cell::Count(l.launch)].into_iter().chain(l.row()).collect()
     };
-    let rows = plans.iter().flat_map(|(name, launches)| launches.iter().map(|l| row(name, l))).collect();
-    Ok((Table { name: "clocks".into(), columns: first.into_iter().chain(columns()).collect(), rows }, notes))
+    let rows = plans.iter().flat_map(|(name, launches)| launches.iter().map(|l| row(name, l)));
+    Ok((CLOCKS.table(rows), notes))
 }
 
 /// Each map of each launch, of all plans.

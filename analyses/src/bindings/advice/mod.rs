@@ -21,6 +21,7 @@
 
 mod blocks;
 mod buffers;
+mod columns;
 mod ground;
 mod slots;
 
@@ -31,7 +32,8 @@ use crate::bindings::descriptors::Answer;
 use crate::bindings::resources::{Model, NOTHING};
 use crate::bindings::uniforms::members::Members;
 use crate::bindings::uniforms::places::Places;
-use crate::report::{Cell, Column, Cost, Report, Table, Unit, counted, most};
+use crate::explain::Sheet;
+use crate::report::{Cell, Cost, Report, counted, most};
 use std::collections::BTreeMap;
 use trace::tables::{INVOCATIONS, RESOURCE_PIPELINES};
 use trace::{Source, Unreadable};
@@ -55,6 +57,10 @@ impl Question for Advise {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&RESOURCE_PIPELINES, &INVOCATIONS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
@@ -128,7 +134,6 @@ fn report(model: &Model, all: Vec<Advice>) -> Report {
     let mut report = Report::new("advice", "What to change in descriptors and uniform blocks");
     let why = "the capture's calls were followed; nothing was measured while something ran";
     report.cost = Cost::Nothing { why: why.into() };
-    let column = |name: &str, unit| Column::new(name, unit);
     let mut summary: BTreeMap<usize, (&str, u64, [f64; 3])> = BTreeMap::new();
     let mut kinds: Vec<&str> = vec![];
     for a in &all {
@@ -140,24 +145,12 @@ fn report(model: &Model, all: Vec<Advice>) -> Report {
         sum.1 += 1;
         [a.bytes, a.descriptors, a.binds].iter().zip(&mut sum.2).for_each(|(n, s)| *s += n.unwrap_or(0.0));
     }
-    let saves = [
-        column("bytes a frame", Unit::Ratio),
-        column("descriptors a frame", Unit::Ratio),
-        column("binds a frame", Unit::Ratio),
-    ];
     let round = |n: f64| Cell::Text(format!("{:.1}", n + 0.0));
     report.headlines = headlines(&all);
-    report.tables.push(Table {
-        name: "kinds".into(),
-        columns: [column("possibly", Unit::Text), column("how many", Unit::Count)]
-            .into_iter()
-            .chain(saves.clone())
-            .collect(),
-        rows: summary
-            .into_values()
-            .map(|(what, n, sums)| [what.into(), Cell::Count(n)].into_iter().chain(sums.map(round)).collect())
-            .collect(),
-    });
+    let kind = |(what, n, sums): (&str, u64, [f64; 3])| {
+        [what.into(), Cell::Count(n)].into_iter().chain(sums.map(round))
+    };
+    report.tables.push(columns::KINDS.table(summary.into_values().map(|sum| kind(sum).collect())));
     let mut listed: BTreeMap<&str, usize> = BTreeMap::new();
     let mut rows = vec![];
     for a in &all {
@@ -177,12 +170,7 @@ fn report(model: &Model, all: Vec<Advice>) -> Report {
             a.limits.clone().into(),
         ]);
     }
-    let columns = [column("possibly", Unit::Text), column("of", Unit::Text)]
-        .into_iter()
-        .chain(saves)
-        .chain([column("because", Unit::Text), column("limits", Unit::Text)])
-        .collect();
-    report.tables.push(Table { name: "advice".into(), columns, rows });
+    report.tables.push(columns::ADVICE.table(rows));
     let mut note = |n: String| report.notes.push(n);
     if all.is_empty() {
         note("Nothing is recommended, as far as was followed.".into());

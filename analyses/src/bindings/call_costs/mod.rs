@@ -7,8 +7,11 @@
 //! Means a frame are of all frames, the first ones with what a driver does once among them; the median frame says what an
 //! ordinary one costs (frames without such a call count as 0).
 
+mod columns;
+
 use crate::Question;
-use crate::report::{Cell, Column, Cost, Report, Table, Unit, counted, share};
+use crate::explain::Sheet;
+use crate::report::{Cell, Cost, Report, Table, counted, share};
 use crate::stats::Sample;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -58,6 +61,10 @@ impl Question for CallCosts {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&CALL_COSTS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
@@ -149,14 +156,6 @@ fn family(command: &str) -> &'static str {
     }
 }
 
-fn count(name: &str) -> Column {
-    Column::new(name, Unit::Count)
-}
-
-fn nanos(name: &str) -> Column {
-    Column::new(name, Unit::Nanoseconds)
-}
-
 fn each(part: u64, of: f64) -> Cell {
     if of == 0.0 { Cell::Missing } else { Cell::Number(part as f64 / of) }
 }
@@ -187,19 +186,6 @@ fn cells(of: &Frames, n: usize) -> Vec<Cell> {
     ]
 }
 
-fn columns(first: &str) -> Vec<Column> {
-    vec![
-        Column::new(first, Unit::Text),
-        count("calls"),
-        Column::new("calls a frame", Unit::Ratio),
-        nanos("net a call"),
-        nanos("time a frame"),
-        nanos("clock a frame"),
-        nanos("net a frame"),
-        nanos("net, median frame"),
-    ]
-}
-
 fn families(frames: &BTreeMap<u64, BTreeMap<&'static str, Sum>>) -> Table {
     let mut all: BTreeMap<&str, Frames> = BTreeMap::new();
     let mut whole = Frames::new();
@@ -214,7 +200,7 @@ fn families(frames: &BTreeMap<u64, BTreeMap<&'static str, Sum>>) -> Table {
     rows.push(("all", whole));
     let row =
         |(name, of): &(&str, Frames)| [(*name).into()].into_iter().chain(cells(of, frames.len())).collect();
-    Table { name: "families".into(), columns: columns("calls that"), rows: rows.iter().map(row).collect() }
+    columns::FAMILIES.table(rows.iter().map(row))
 }
 
 fn by_command(commands: &BTreeMap<Arc<str>, Frames>, n: usize) -> Table {
@@ -223,9 +209,7 @@ fn by_command(commands: &BTreeMap<Arc<str>, Frames>, n: usize) -> Table {
         let tail = [Cell::Count(of.len() as u64), Cell::Number(most as f64)];
         [(&***name).into()].into_iter().chain(cells(of, n)).chain(tail).collect()
     };
-    let mut columns = columns("command");
-    columns.extend([count("in frames"), nanos("most in one")]);
-    Table { name: "commands".into(), columns, rows: dearest(commands).iter().map(row).collect() }
+    columns::COMMANDS.table(dearest(commands).iter().map(row))
 }
 
 fn by_frame(frames: &BTreeMap<u64, BTreeMap<&'static str, Sum>>) -> Table {
@@ -244,20 +228,7 @@ fn by_frame(frames: &BTreeMap<u64, BTreeMap<&'static str, Sum>>) -> Table {
             net("synchronise"),
         ]
     };
-    Table {
-        name: "frames".into(),
-        columns: vec![
-            count("frame"),
-            count("calls"),
-            nanos("net"),
-            nanos("manage descriptors"),
-            nanos("bind descriptors"),
-            nanos("push constants"),
-            nanos("draw, dispatch, trace"),
-            nanos("synchronise"),
-        ],
-        rows: frames.iter().take(LISTED).map(row).collect(),
-    }
+    columns::FRAMES.table(frames.iter().take(LISTED).map(row))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 //! `[set, binding, new set, new binding]` for every slot; layouts of which nothing is moved are left out.
 
 mod answer;
+mod columns;
 pub mod evaluate;
 pub mod partition;
 pub mod redundancy;
@@ -24,6 +25,7 @@ pub use answer::Answer;
 
 use crate::Question;
 use crate::bindings::resources::Model;
+use crate::explain::Sheet;
 use crate::report::Report;
 use trace::tables::{INVOCATIONS, RESOURCE_PIPELINES};
 use trace::{Source, Unreadable};
@@ -44,6 +46,10 @@ impl Question for Bindings {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&RESOURCE_PIPELINES, &INVOCATIONS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {

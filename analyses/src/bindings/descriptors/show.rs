@@ -1,11 +1,12 @@
 //! The tables and files.
 
 use super::answer::Answer;
+use super::columns;
 use super::evaluate::Cost;
 use super::partition::{LEAST_MAX_SETS, PLANS, Plan};
 use super::redundancy::{Count, Pairs};
 use crate::bindings::resources::{Model, NOTHING, Pipeline};
-use crate::report::{Cell, Column, File, Report, Table, Unit, counted, most, share};
+use crate::report::{Cell, File, Report, Table, counted, most, share};
 use std::collections::BTreeMap;
 
 /// Rows of tables that may be long.
@@ -87,21 +88,6 @@ fn less(before: u64, after: u64) -> Cell {
     if before == 0 { Cell::Missing } else { Cell::Number(change) }
 }
 
-fn text(name: &str) -> Column {
-    Column::new(name, Unit::Text)
-}
-
-fn count(name: &str) -> Column {
-    Column::new(name, Unit::Count)
-}
-
-fn cost_columns() -> Vec<Column> {
-    let mut columns: Vec<Column> = ["sets", "descriptors"].map(count).into();
-    columns.push(Column::new("change", Unit::Percent));
-    columns.extend(["kept", "binds", "bind calls"].map(count));
-    columns
-}
-
 fn cost_cells(cost: Cost, before: Cost) -> Vec<Cell> {
     let counts = [cost.kept, cost.binds, cost.calls].map(Cell::Count);
     let mut cells =
@@ -117,10 +103,7 @@ fn whole(answer: &Answer) -> Table {
         row.extend(cost_cells(answer.whole(plan), before));
         row
     };
-    let mut columns = vec![text("whole capture")];
-    columns.extend(cost_columns());
-    let rows = [Plan::AsIs].into_iter().chain(PLANS).map(row).collect();
-    Table { name: "whole".into(), columns, rows }
+    columns::WHOLE.table([Plan::AsIs].into_iter().chain(PLANS).map(row))
 }
 
 fn names(model: &Model, pipelines: &[u32]) -> String {
@@ -159,10 +142,7 @@ fn partitions(model: &Model, answer: &Answer) -> Table {
             rows.push(row);
         }
     }
-    let mut columns = vec![text("pipelines of one layout"), text("partition"), count("sets in layout")];
-    columns.extend(cost_columns());
-    columns.push(text("stays"));
-    Table { name: "partitions".into(), columns, rows }
+    columns::PARTITIONS.table(rows)
 }
 
 fn slots(model: &Model, answer: &Answer) -> (Table, usize) {
@@ -193,18 +173,7 @@ fn slots(model: &Model, answer: &Answer) -> (Table, usize) {
     }
     let all = rows.len();
     rows.truncate(LISTED);
-    let columns = vec![
-        text("pipeline"),
-        text("slot"),
-        text("type"),
-        count("descriptors"),
-        Column::new("invocations", Unit::Count),
-        count("pairs"),
-        Column::new("redundancy", Unit::Percent),
-        count("not known"),
-        text("used by"),
-    ];
-    (Table { name: "slots".into(), columns, rows }, all)
+    (columns::SLOTS.table(rows), all)
 }
 
 fn recordings(model: &Model, answer: &Answer) -> Table {
@@ -229,21 +198,7 @@ fn recordings(model: &Model, answer: &Answer) -> Table {
     };
     let mut rows: Vec<Vec<Cell>> = answer.redundancy.recordings.iter().map(row).collect();
     rows.truncate(LISTED);
-    Table {
-        name: "recordings".into(),
-        columns: vec![
-            count("recording"),
-            count("frame"),
-            text("pipeline"),
-            Column::new("invocations", Unit::Count),
-            count("runs"),
-            count("pairs"),
-            Column::new("redundancy", Unit::Percent),
-            text("changes most"),
-            Column::new("redundancy", Unit::Percent),
-        ],
-        rows,
-    }
+    columns::RECORDINGS.table(rows)
 }
 
 /// Where the best partition puts slots, of classes where one is better than what there is.
@@ -263,14 +218,7 @@ fn mapping(model: &Model, answer: &Answer) -> Table {
         }
     }
     rows.truncate(LISTED);
-    let columns = vec![
-        text("fewest descriptors"),
-        text("partition"),
-        text("slot"),
-        Column::new("redundancy", Unit::Percent),
-        text("goes to"),
-    ];
-    Table { name: "mapping".into(), columns, rows }
+    columns::MAPPING.table(rows)
 }
 
 fn every(model: &Model, answer: &Answer) -> String {

@@ -16,6 +16,7 @@
 //! *Submissions*: to one queue, in one frame, by calls with nothing between them by which the host could have learnt or given something;
 //! the first signals nothing and has no fence, the second waits for nothing.
 
+mod columns;
 mod credit;
 mod findings;
 mod model;
@@ -24,7 +25,8 @@ mod places;
 mod scopes;
 
 use crate::Question;
-use crate::report::{Cell, Column, Cost, Report, Table, Unit, counted, most};
+use crate::explain::Sheet;
+use crate::report::{Cell, Cost, Report, Table, counted, most};
 use findings::{Found, layouts, nothing, submits, wide};
 use model::Model;
 use trace::tables::{SYNC_ACCESSES, SYNC_SUBMISSIONS};
@@ -49,6 +51,10 @@ impl Question for Sync {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&SYNC_SUBMISSIONS, &SYNC_ACCESSES];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
@@ -95,14 +101,12 @@ impl Question for Sync {
         report.headlines.extend(most(worst, |f| f.times).map(|f| {
             format!("Executed most of these, {}: {} ({}).", counted(f.times, "time"), f.what, f.because)
         }));
-        report.tables.push(Table {
-            name: "sums".into(),
-            columns: vec![Column::new("executed", Unit::Text), Column::new("how many", Unit::Count)],
-            rows: rows.into_iter().map(|(what, n)| vec![what.into(), Cell::Count(n)]).collect(),
-        });
-        report.tables.push(found("nothing", "possibly orders nothing", &nothing));
-        report.tables.push(found("wide", "possibly too wide", &wide));
-        report.tables.push(found("layouts", "layout possibly changed in vain", &layouts));
+        report
+            .tables
+            .push(columns::SUMS.table(rows.into_iter().map(|(what, n)| vec![what.into(), Cell::Count(n)])));
+        report.tables.push(found(columns::NOTHING, &nothing));
+        report.tables.push(found(columns::WIDE, &wide));
+        report.tables.push(found(columns::LAYOUTS, &layouts));
         report.tables.push(submissions(&submits));
         if !model.anything.is_empty() {
             report.notes.push(format!(
@@ -138,7 +142,7 @@ fn by_times(all: &[Found]) -> Vec<&Found> {
     order
 }
 
-fn found(name: &str, heading: &str, all: &[Found]) -> Table {
+fn found(sheet: Sheet, all: &[Found]) -> Table {
     let row = |f: &Found| {
         vec![
             f.what.clone().into(),
@@ -151,20 +155,7 @@ fn found(name: &str, heading: &str, all: &[Found]) -> Table {
             Cell::Count(f.first.2),
         ]
     };
-    Table {
-        name: name.into(),
-        columns: vec![
-            Column::new(heading, Unit::Text),
-            Column::new("label", Unit::Text),
-            Column::new("times", Unit::Count),
-            Column::new("of", Unit::Count),
-            Column::new("because", Unit::Text),
-            Column::new("frame", Unit::Count),
-            Column::new("recording:command", Unit::Text),
-            Column::new("block", Unit::Count),
-        ],
-        rows: by_times(all).into_iter().take(LISTED).map(row).collect(),
-    }
+    sheet.table(by_times(all).into_iter().take(LISTED).map(row))
 }
 
 fn submissions(all: &[(u64, u64, u64, u64)]) -> Table {
@@ -172,17 +163,7 @@ fn submissions(all: &[(u64, u64, u64, u64)]) -> Table {
         let because = "nothing is signalled, waited for, or done by the host between them";
         vec![Cell::Count(*n), Cell::Count(*frame), Cell::Count(*queue), Cell::Count(*block), because.into()]
     };
-    Table {
-        name: "submissions".into(),
-        columns: vec![
-            Column::new("submissions that could be one", Unit::Count),
-            Column::new("frame", Unit::Count),
-            Column::new("queue", Unit::Count),
-            Column::new("first block", Unit::Count),
-            Column::new("because", Unit::Text),
-        ],
-        rows: all.iter().take(LISTED).map(row).collect(),
-    }
+    columns::SUBMISSIONS.table(all.iter().take(LISTED).map(row))
 }
 
 #[cfg(test)]

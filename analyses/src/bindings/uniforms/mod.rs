@@ -15,12 +15,14 @@
 //! *Uploaded*: bytes written to a buffer by any way that the capture shows, copies on the device included. *Read*: bytes of blocks that
 //! shaders use statically, each byte of a buffer once in a frame; *bound*: the same with all bytes of the blocks.
 
+mod columns;
 pub mod members;
 pub mod places;
 mod show;
 
 use crate::Question;
 use crate::bindings::resources::Model;
+use crate::explain::Sheet;
 use crate::report::Report;
 use members::Members;
 use places::Places;
@@ -43,6 +45,10 @@ impl Question for Uniforms {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&RESOURCE_PIPELINES, &INVOCATIONS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {

@@ -1,9 +1,10 @@
 //! The tables.
 
+use super::columns;
 use super::members::{Measured, Members, RATES, Rate};
 use super::places::Places;
 use crate::bindings::resources::{Member, Model};
-use crate::report::{self, Cell, Column, Cost, Report, Table, Unit, counted};
+use crate::report::{self, Cell, Cost, Report, Table, counted};
 use std::collections::BTreeMap;
 
 /// Rows of tables that may be long.
@@ -82,18 +83,6 @@ fn headlines(model: &Model, order: &[&Measured]) -> Vec<String> {
     said
 }
 
-fn text(name: &str) -> Column {
-    Column::new(name, Unit::Text)
-}
-
-fn count(name: &str) -> Column {
-    Column::new(name, Unit::Count)
-}
-
-fn bytes(name: &str) -> Column {
-    Column::new(name, Unit::Bytes)
-}
-
 fn member<'m>(model: &'m Model, m: &Measured) -> &'m Member {
     &model.pipelines[m.pipeline as usize].members[m.member]
 }
@@ -123,11 +112,7 @@ fn rates(order: &[&Measured]) -> Table {
         let (members, bytes, executions) = sums(order, rate);
         vec![rate.words().into(), members.into(), bytes.into(), executions.into()]
     };
-    Table {
-        name: "rates".into(),
-        columns: vec![text("members that are"), count("members"), bytes("size"), count("executions")],
-        rows: if order.is_empty() { vec![] } else { RATES.map(row).into() },
-    }
+    columns::RATES.table(RATES.into_iter().filter(|_| !order.is_empty()).map(row))
 }
 
 /// As what it is listed: what no shader reads is unused, whatever it was.
@@ -154,25 +139,7 @@ fn all(model: &Model, members: &Members, order: &[&Measured]) -> Table {
             first(model, members, m),
         ]
     };
-    Table {
-        name: "members".into(),
-        columns: vec![
-            text("pipeline"),
-            text("member"),
-            text("type"),
-            bytes("offset"),
-            bytes("size"),
-            text("used by"),
-            count("executions"),
-            text("is"),
-            Column::new("changed", Unit::Percent),
-            count("distinct"),
-            Column::new("zeros", Unit::Percent),
-            count("not known"),
-            text("most frequent"),
-        ],
-        rows: order.iter().take(LISTED).map(row).collect(),
-    }
+    columns::MEMBERS.table(order.iter().take(LISTED).map(row))
 }
 
 fn lanes<'m>(members: &'m Members, m: &Measured) -> &'m crate::bindings::resources::Lanes {
@@ -197,16 +164,7 @@ fn values(model: &Model, members: &Members, order: &[&Measured]) -> Table {
             ]);
         }
     }
-    Table {
-        name: "values".into(),
-        columns: vec![
-            text("values of"),
-            text("value"),
-            count("executions"),
-            Column::new("share", Unit::Percent),
-        ],
-        rows,
-    }
+    columns::VALUES.table(rows)
 }
 
 fn zeros(model: &Model, _: &Members, order: &[&Measured]) -> Table {
@@ -221,17 +179,7 @@ fn zeros(model: &Model, _: &Members, order: &[&Measured]) -> Table {
             model.pipelines[m.pipeline as usize].words().into(),
         ]
     };
-    Table {
-        name: "zeros".into(),
-        columns: vec![
-            text("zero"),
-            text("type"),
-            count("executions"),
-            Column::new("share", Unit::Percent),
-            text("pipeline"),
-        ],
-        rows: of.iter().take(LISTED).map(row).collect(),
-    }
+    columns::ZEROS.table(of.iter().take(LISTED).map(row))
 }
 
 fn replaced(model: &Model, places: &Places) -> Table {
@@ -250,19 +198,7 @@ fn replaced(model: &Model, places: &Places) -> Table {
             r.bytes.into(),
         ]
     };
-    Table {
-        name: "replaced".into(),
-        columns: vec![
-            text("replaced by the same"),
-            text("slot"),
-            count("pairs"),
-            count("replaced"),
-            count("same bytes"),
-            Column::new("share", Unit::Percent),
-            bytes("block"),
-        ],
-        rows: of.iter().take(LISTED).map(row).collect(),
-    }
+    columns::REPLACED.table(of.iter().take(LISTED).map(row))
 }
 
 fn copies(model: &Model, places: &Places) -> Table {
@@ -280,19 +216,7 @@ fn copies(model: &Model, places: &Places) -> Table {
             Cell::Number((c.more * c.bytes) as f64 / model.frame_count()),
         ]
     };
-    Table {
-        name: "copies".into(),
-        columns: vec![
-            text("same bytes in several places"),
-            text("read by"),
-            bytes("size"),
-            count("places"),
-            count("buffers"),
-            count("frames"),
-            bytes("more a frame"),
-        ],
-        rows: places.copies.iter().take(LISTED).map(row).collect(),
-    }
+    columns::COPIES.table(places.copies.iter().take(LISTED).map(row))
 }
 
 fn traffic(model: &Model, places: &Places) -> Table {
@@ -317,22 +241,7 @@ fn traffic(model: &Model, places: &Places) -> Table {
             t.frames_read.into(),
         ]
     };
-    Table {
-        name: "buffers".into(),
-        columns: vec![
-            text("buffer of uniform blocks"),
-            bytes("size"),
-            text("memory"),
-            count("writes"),
-            bytes("uploaded"),
-            bytes("the same"),
-            count("frames"),
-            bytes("bound"),
-            bytes("read"),
-            count("frames"),
-        ],
-        rows: of.iter().take(LISTED).map(row).collect(),
-    }
+    columns::BUFFERS.table(of.iter().take(LISTED).map(row))
 }
 
 /// Everything that was uploaded, by how.
@@ -346,16 +255,5 @@ fn causes(model: &Model) -> Table {
         let each = Cell::Number(all as f64 / model.frame_count());
         vec![cause.into(), writes.into(), all.into(), each, same.into(), Cell::share(same, all)]
     };
-    Table {
-        name: "uploads".into(),
-        columns: vec![
-            text("uploaded by"),
-            count("writes"),
-            bytes("uploaded"),
-            bytes("a frame"),
-            bytes("the same"),
-            Column::new("share", Unit::Percent),
-        ],
-        rows: of.into_iter().map(row).collect(),
-    }
+    columns::UPLOADS.table(of.into_iter().map(row))
 }

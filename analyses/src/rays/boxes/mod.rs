@@ -39,6 +39,7 @@
 
 mod bvh;
 mod choose;
+mod columns;
 mod ideal;
 mod judge;
 mod place;

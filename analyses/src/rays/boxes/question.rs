@@ -1,10 +1,12 @@
 //! Question `unnecessary-tests`: the sums by launch, shader, object and call. Definitions are in `mod.rs`.
 
+use super::columns;
 use super::{Judged, Sums, judge};
 use crate::Question;
 use crate::context::Context;
+use crate::explain::Sheet;
 use crate::rays::events::{Events, Wants, read};
-use crate::report::{Cell, Column, Report, Table, Unit, counted, most, share};
+use crate::report::{Cell, Report, Table, counted, most, share};
 use trace::tables::{RAY_LAUNCHES, RAYS};
 use trace::{Source, Unreadable};
 
@@ -30,6 +32,10 @@ impl Question for UnnecessaryTests {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn events(&self) -> Option<Wants> {
@@ -75,24 +81,6 @@ fn headlines(events: &Events, judged: &Judged) -> Vec<String> {
     said
 }
 
-fn count(name: &str) -> Column {
-    Column::new(name, Unit::Count)
-}
-
-fn hundredths(name: &str) -> Column {
-    Column::new(name, Unit::Percent)
-}
-
-/// The columns of [`cells`].
-fn columns() -> Vec<Column> {
-    let mut all = ["tests", "needed", "farther R1", "farther R2,R3", "missed R1", "missed R2,R3", "repeated"]
-        .map(count)
-        .to_vec();
-    all.extend(["R1", "R2,R3", "not classified", "unnecessary"].map(count));
-    all.push(hundredths("unnecessary"));
-    all
-}
-
 fn cells(s: &Sums) -> Vec<Cell> {
     let open = s.farther_open + s.missed_open;
     let numbers = [
@@ -114,8 +102,6 @@ fn cells(s: &Sums) -> Vec<Cell> {
 }
 
 fn launches(events: &Events, judged: &Judged) -> Table {
-    let head = ["frame", "launch", "rays", "judged rays"].map(count);
-    let tail = ["ideal tests", "not recorded", "guessed"].map(count);
     let rows = events.launches.iter().zip(&judged.launches).map(|(l, s)| {
         let mut row: Vec<Cell> =
             [l.frame, l.launch, s.rays, s.judged_rays].into_iter().map(Cell::Count).collect();
@@ -126,11 +112,7 @@ fn launches(events: &Events, judged: &Judged) -> Table {
         }));
         row
     });
-    Table {
-        name: "launches".into(),
-        columns: head.into_iter().chain(columns()).chain(tail).collect(),
-        rows: rows.collect(),
-    }
+    columns::LAUNCHES.table(rows)
 }
 
 fn shaders(context: &Context, events: &Events, judged: &Judged) -> Table {
@@ -143,11 +125,7 @@ fn shaders(context: &Context, events: &Events, judged: &Judged) -> Table {
         row.extend(cells(s));
         row
     });
-    Table {
-        name: "shaders".into(),
-        columns: Context::entry_columns().into_iter().chain(columns()).collect(),
-        rows: rows.collect(),
-    }
+    columns::SHADERS.table(rows)
 }
 
 fn objects(events: &Events, judged: &Judged) -> Table {
@@ -160,20 +138,11 @@ fn objects(events: &Events, judged: &Judged) -> Table {
         row.extend(cells(s));
         row
     });
-    let mut head = ["instance", "geometry", "primitive"].map(count).to_vec();
-    head.push(hundredths("hit ratio"));
-    Table {
-        name: "objects".into(),
-        columns: head.into_iter().chain(columns()).collect(),
-        rows: rows.collect(),
-    }
+    columns::OBJECTS.table(rows)
 }
 
 /// Which top level the rays of each call go through.
 fn calls(context: &Context, events: &Events, judged: &Judged) -> Table {
-    let mut head = ["frame", "launch"].map(count).to_vec();
-    head.extend([Column::new("call", Unit::Text), count("word offset"), count("top level")]);
-    head.extend([count("to choose from"), count("hits looked at"), hundredths("in their boxes")]);
     let mut rows = vec![];
     for (l, s) in events.launches.iter().zip(&judged.launches) {
         for (code, (top, hits)) in &s.tops {
@@ -191,7 +160,7 @@ fn calls(context: &Context, events: &Events, judged: &Judged) -> Table {
             ]);
         }
     }
-    Table { name: "calls".into(), columns: head, rows }
+    columns::CALLS.table(rows)
 }
 
 fn notes(events: &Events, judged: &Judged) -> Vec<String> {

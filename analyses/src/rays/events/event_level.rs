@@ -10,7 +10,7 @@
 //! Guarantees: every question that says event-level efficiency asks here which events count.
 
 use crate::context::Context;
-use crate::report::{Cell, Column, Unit, most, percent, share};
+use crate::report::{Cell, most, percent, share};
 use std::ops::AddAssign;
 use trace::tables::RayEvent;
 
@@ -72,18 +72,9 @@ impl Occupancy {
         self.slots.saturating_sub(self.active)
     }
 
-    /// Under columns of [`Occupancy::columns`].
+    /// Events, active invocations, efficiency in percent.
     pub fn cells(&self) -> [Cell; 3] {
         [self.events.into(), self.active.into(), self.percent().map_or(Cell::Missing, Cell::Number)]
-    }
-
-    /// Columns of these names.
-    pub fn columns([events, active, efficiency]: [&str; 3]) -> [Column; 3] {
-        [
-            Column::new(events, Unit::Subgroups),
-            Column::new(active, Unit::Invocations),
-            Column::new(efficiency, Unit::Percent),
-        ]
     }
 }
 

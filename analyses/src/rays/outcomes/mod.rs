@@ -14,14 +14,16 @@
 //! *Caveats.* Any-hits and intersections are only as complete as the application's shaders: table `launches` says which
 //! geometry leaves no events. Ray queries have a begin and what was committed, and are in no other number.
 
+mod columns;
 pub mod stats;
 #[cfg(test)]
 mod tests;
 
 use crate::Question;
 use crate::context::Context;
+use crate::explain::Sheet;
 use crate::rays::events::{Events, Law, Wants, laws, read};
-use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, counted, most, share};
+use crate::report::{Cell, Mark, Report, Series, Table, counted, most, share};
 use stats::Stats;
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent};
 use trace::{Source, Unreadable};
@@ -48,6 +50,10 @@ impl Question for Rays {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn events(&self) -> Option<Wants> {
@@ -110,35 +116,11 @@ fn headlines(events: &Events, whole: &Stats) -> Vec<String> {
     said
 }
 
-fn table(name: &str, columns: Vec<Column>, rows: Vec<Vec<Cell>>) -> Table {
-    Table { name: name.to_owned(), columns, rows }
-}
-
-fn count(name: &str) -> Column {
-    Column::new(name, Unit::Count)
-}
-
-fn word(name: &str) -> Column {
-    Column::new(name, Unit::Text)
-}
-
 fn mean(sum: u64, of: u64) -> Cell {
     if of == 0 { Cell::Missing } else { Cell::Number(sum as f64 / of as f64) }
 }
 
 fn launches(context: &Context, events: &Events, stats: &[Stats]) -> Table {
-    let columns = vec![
-        count("frame"),
-        count("launch"),
-        word("pipeline"),
-        word("size"),
-        count("events"),
-        count("rays"),
-        count("fewest of an invocation"),
-        Column::new("mean", Unit::Ratio),
-        count("most"),
-        word("no events of"),
-    ];
     let row = |(l, s): (&crate::rays::events::Launch, &Stats)| {
         let [w, h, d] = l.size;
         let size = if d == 1 { format!("{w} x {h}") } else { format!("{w} x {h} x {d}") };
@@ -156,20 +138,7 @@ fn launches(context: &Context, events: &Events, stats: &[Stats]) -> Table {
             if l.missing.is_empty() { Cell::Missing } else { l.missing.as_str().into() },
         ]
     };
-    table("launches", columns, events.launches.iter().zip(stats).map(row).collect())
-}
-
-fn outcome_columns() -> Vec<Column> {
-    vec![
-        count("rays"),
-        count("missed"),
-        count("closest hit"),
-        count("implicit hit"),
-        count("not known"),
-        Column::new("hit", Unit::Percent),
-        Column::new("intersections of a ray", Unit::Ratio),
-        Column::new("any-hits of a ray", Unit::Ratio),
-    ]
+    columns::LAUNCHES.table(events.launches.iter().zip(stats).map(row))
 }
 
 fn outcome_cells(s: &stats::Rays) -> Vec<Cell> {
@@ -188,18 +157,13 @@ fn outcome_cells(s: &stats::Rays) -> Vec<Cell> {
 }
 
 fn depths(whole: &Stats) -> Table {
-    let mut columns = vec![count("depth")];
-    columns.extend(outcome_columns());
     let rows = whole.depths.iter().enumerate();
     let row =
         |(depth, s): (usize, &stats::Rays)| [Cell::Count(depth as u64)].into_iter().chain(outcome_cells(s));
-    table("depths", columns, rows.map(|r| row(r).collect()).collect())
+    columns::DEPTHS.table(rows.map(|r| row(r).collect()))
 }
 
 fn calls(context: &Context, events: &Events, whole: &Stats) -> Table {
-    let mut columns = Context::entry_columns();
-    columns.extend([count("word offset"), word("event")]);
-    columns.extend(outcome_columns());
     let rows = events.codes.iter().zip(&whole.calls).filter(|(c, _)| c.kind.begins());
     let row = |(c, s): (&crate::rays::events::Code, &stats::Rays)| {
         let mut cells = context.entry_cells(c.entry.into());
@@ -207,24 +171,16 @@ fn calls(context: &Context, events: &Events, whole: &Stats) -> Table {
         cells.extend(outcome_cells(s));
         cells
     };
-    table("calls", columns, rows.map(row).collect())
+    columns::CALLS.table(rows.map(row))
 }
 
 fn kinds(whole: &Stats) -> Table {
     let rows = RayEvent::ALL.into_iter().filter(|k| whole.kinds[*k as usize].count > 0);
     let row = |k: RayEvent| vec![k.name().into(), whole.kinds[k as usize].count.into()];
-    table("events", vec![word("event"), count("count")], rows.map(row).collect())
+    columns::EVENTS.table(rows.map(row))
 }
 
 fn distances(whole: &Stats) -> Table {
-    let columns = vec![
-        word("event"),
-        count("finite"),
-        Column::new("least", Unit::Ratio),
-        Column::new("mean", Unit::Ratio),
-        Column::new("greatest", Unit::Ratio),
-        count("not finite"),
-    ];
     let with = [
         RayEvent::Begin,
         RayEvent::OcclusionBegin,
@@ -245,20 +201,10 @@ fn distances(whole: &Stats) -> Table {
             (s.count - s.finite).into(),
         ]
     });
-    table("distances", columns, rows.collect())
+    columns::DISTANCES.table(rows)
 }
 
 fn objects(events: &Events, whole: &Stats) -> Table {
-    let columns = vec![
-        word("instance"),
-        word("geometry"),
-        word("primitive"),
-        count("tested"),
-        count("reported"),
-        Column::new("box hit ratio", Unit::Percent),
-        count("any-hits"),
-        count("closest hits"),
-    ];
     let cells = |s: &stats::Tests| {
         vec![
             s.tested.into(),
@@ -285,19 +231,10 @@ fn objects(events: &Events, whole: &Stats) -> Table {
         });
         words.into_iter().chain(cells(&whole.objects[o])).collect()
     }));
-    table("objects", columns, rows)
+    columns::OBJECTS.table(rows)
 }
 
 fn law_table(laws: &[Law]) -> Table {
-    let columns = vec![
-        word("law"),
-        word("of"),
-        word("left"),
-        count("left"),
-        word("right"),
-        count("right"),
-        word("holds"),
-    ];
     let row = |l: &Law| {
         vec![
             l.name.into(),
@@ -309,35 +246,15 @@ fn law_table(laws: &[Law]) -> Table {
             if l.holds() { "yes" } else { "no" }.into(),
         ]
     };
-    table("laws", columns, laws.iter().map(row).collect())
+    columns::LAWS.table(laws.iter().map(row))
 }
 
 fn series(whole: &Stats) -> Vec<Series> {
-    let bars = |name: &str, title: &str, x: Column, y: Column, points: Vec<(Cell, Cell)>| Series {
-        name: name.into(),
-        title: title.into(),
-        mark: Mark::Bars,
-        x,
-        y,
-        points,
-    };
     let per = whole.of_invocations.iter().map(|(n, count)| (Cell::Count(*n), Cell::Count(*count)));
     let hits =
         whole.hits.iter().map(|(t, count)| (Cell::Number(stats::bucket_begin(*t)), Cell::Count(*count)));
     vec![
-        bars(
-            "rays_of_invocations",
-            "Rays of an invocation",
-            count("rays"),
-            Column::new("invocations", Unit::Invocations),
-            per.collect(),
-        ),
-        bars(
-            "distances_of_hits",
-            "Distances of closest hits",
-            Column::new("distance", Unit::Ratio),
-            count("rays"),
-            hits.collect(),
-        ),
+        columns::RAYS_OF_INVOCATIONS.series("Rays of an invocation", Mark::Bars, per),
+        columns::DISTANCES_OF_HITS.series("Distances of closest hits", Mark::Bars, hits),
     ]
 }

@@ -10,13 +10,15 @@
 //! Four columns of one table and six of the other are read, on all cores, and nothing is kept (benches/runs says how long 100
 //! million events take).
 
+mod columns;
 #[cfg(test)]
 mod tests;
 
 use crate::Question;
 use crate::context::Context;
+use crate::explain::Sheet;
 use crate::rays::events::{Occupancy, counts as event_counts, fullness};
-use crate::report::{Cell, Column, Report, Table, Unit, counted};
+use crate::report::{Cell, Report, counted};
 use crate::stream::fold;
 use std::collections::BTreeMap;
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent, WARPS};
@@ -125,6 +127,10 @@ impl Question for RayCounts {
         TABLES
     }
 
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
+    }
+
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
         let (rays, warps) = (rays(trace)?, warps(trace)?);
@@ -159,9 +165,6 @@ impl Question for RayCounts {
                 }
             }
         }
-        let last = Occupancy::columns(["subgroups' events", "active", "efficiency"]);
-        let with_last = |first: Vec<Column>| first.into_iter().chain(last.clone()).collect::<Vec<_>>();
-        let count = |name: &str| Column::new(name, Unit::Count);
         let mut all = (0, 0, Occupancy::default());
         launches.values().for_each(|l| {
             (all.0, all.1) = (all.0 + l.0, all.1 + l.1);
@@ -188,21 +191,10 @@ impl Question for RayCounts {
             let cells = if kind.of_warps() { w.cells() } else { [const { Cell::Missing }; 3] };
             of_shaders.push(first.chain([events.into()]).chain(cells).collect());
         }
-        let mut first = vec![Column::new("event", Unit::Text)];
-        first.extend(Context::entry_columns());
-        first.push(count("events"));
         report.tables = vec![
-            Table {
-                name: "whole".into(),
-                columns: with_last(vec![count("events"), count("rays")]),
-                rows: vec![of_launch(vec![], &all)],
-            },
-            Table { name: "shaders".into(), columns: with_last(first), rows: of_shaders },
-            Table {
-                name: "launches".into(),
-                columns: with_last(["frame", "launch", "events", "rays"].map(count).to_vec()),
-                rows: launches.iter().map(|(k, l)| of_launch(vec![k.0.into(), k.1.into()], l)).collect(),
-            },
+            columns::WHOLE.table([of_launch(vec![], &all)]),
+            columns::SHADERS.table(of_shaders),
+            columns::LAUNCHES.table(launches.iter().map(|(k, l)| of_launch(vec![k.0.into(), k.1.into()], l))),
         ];
         if warps.is_empty() {
             report.notes.push("No event of a subgroup was recorded.".into());

@@ -26,11 +26,14 @@ mod tests;
 
 use crate::Question;
 use crate::context::Context;
+use crate::context::columns::LAUNCH;
+use crate::explain::{Sheet, m, sheet};
 use crate::limits;
 use crate::rays::events::{CHUNK, Events, Launch, NO, Outcome, Walk, Wants, read};
 use crate::rays::repack::npy;
 use crate::rays::replayer::{Packing, Replayer};
-use crate::report::{Cell, Column, File, Image, Report, Table, Unit, most};
+use crate::report::Unit::{Ratio, Text};
+use crate::report::{Cell, Column, File, Image, Report, Unit, most};
 use rayon::prelude::*;
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent};
 use trace::{Source, Unreadable};
@@ -58,6 +61,22 @@ pub struct Counts {
 /// What it wants to know of events.
 const WANTS: Wants = Wants { places: false, ticks: true };
 
+/// The table: what a row is, and each column with its unit and meaning.
+const SHEET: Sheet = sheet(
+    "maps",
+    "a map of a launch",
+    &[
+        LAUNCH,
+        &[
+            m("map", Text, "which: the table above says what a pixel is"),
+            m("least", Ratio, "the least value of an invocation"),
+            m("mean", Ratio, "the mean over invocations"),
+            m("greatest", Ratio, "the greatest"),
+            m("sum", Ratio, "over all invocations"),
+        ],
+    ],
+);
+
 impl Question for RayMaps {
     fn name(&self) -> &'static str {
         "ray-maps"
@@ -70,6 +89,10 @@ impl Question for RayMaps {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        &[SHEET]
     }
 
     fn events(&self) -> Option<Wants> {
@@ -110,20 +133,7 @@ impl Question for RayMaps {
             }
         }
         report.headlines.extend(headline(&rows));
-        let number = |name: &str| Column::new(name, Unit::Ratio);
-        report.tables = vec![Table {
-            name: "maps".into(),
-            columns: vec![
-                Column::new("frame", Unit::Count),
-                Column::new("launch", Unit::Count),
-                Column::new("map", Unit::Text),
-                number("least"),
-                number("mean"),
-                number("greatest"),
-                number("sum"),
-            ],
-            rows,
-        }];
+        report.tables = vec![SHEET.table(rows)];
         if events.launches.len() > drawn {
             report.notes.push(format!("Of {} launches the first {drawn} are drawn.", events.launches.len()));
         }

@@ -12,14 +12,16 @@
 //! *Of subgroups* are the numbers given at ray generation: where a device moves invocations between subgroups, an event is that
 //! of the subgroup of its first active invocation.
 
+mod columns;
 #[cfg(test)]
 mod tests;
 
 use crate::Question;
 use crate::context::Context;
+use crate::explain::Sheet;
 use crate::rays::events::{ALL, Events, Occupancy, Wants, counts, fullness, read};
 use crate::rays::replayer::{Packing, Replayer, Shares};
-use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, percent};
+use crate::report::{Cell, Mark, Report, Series, Table, percent};
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent, WARPS};
 use trace::{Source, Unreadable};
@@ -41,15 +43,7 @@ struct Row {
     shares: Shares,
 }
 
-const ACTUAL: [&str; 3] = ["actual", "actual active", "actual efficiency"];
-
 impl Row {
-    fn columns() -> impl Iterator<Item = Column> {
-        let synthetic = Occupancy::columns(["synthetic", "synthetic active", "synthetic efficiency"]);
-        let [events, _, efficiency] = Occupancy::columns(["bound", "", "bound efficiency"]);
-        Occupancy::columns(ACTUAL).into_iter().chain(synthetic).chain([events, efficiency])
-    }
-
     fn cells(&self) -> impl Iterator<Item = Cell> {
         let [events, _, efficiency] = self.shares.bound.cells();
         let synthetic = self.shares.synthetic.cells();
@@ -88,6 +82,10 @@ impl Question for RaySimt {
         TABLES
     }
 
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
+    }
+
     fn events(&self) -> Option<Wants> {
         Some(WANTS)
     }
@@ -123,31 +121,19 @@ impl Question for RaySimt {
                 percent(b)
             )
         }));
-        let text = |name: &str| vec![Column::new(name, Unit::Text)];
         let row = |(shader, row): (&Shader, &Row)| {
             let first = [Cell::from(shader.0.name())].into_iter().chain(context.entry_cells(shader.1));
             first.chain(row.cells()).collect()
         };
-        let first: Vec<Column> = text("event").into_iter().chain(Context::entry_columns()).collect();
         report.tables = vec![
-            Table {
-                name: "whole".into(),
-                columns: text("events").into_iter().chain(Row::columns()).collect(),
-                rows: whole
-                    .iter()
-                    .map(|(of, r)| [Cell::from(*of)].into_iter().chain(r.cells()).collect())
-                    .collect(),
-            },
-            Table {
-                name: "shaders".into(),
-                columns: first.into_iter().chain(Row::columns()).collect(),
-                rows: shaders.iter().map(row).collect(),
-            },
+            columns::WHOLE
+                .table(whole.iter().map(|(of, r)| [Cell::from(*of)].into_iter().chain(r.cells()).collect())),
+            columns::SHADERS.table(shaders.iter().map(row)),
             subgroups(&events, &actual),
         ];
         report.series = vec![
-            bars("popcounts", "Active invocations at an event", &actual.popcounts),
-            bars("efficiencies", "Efficiency of a subgroup, in percent", &efficiencies(&actual)),
+            bars(columns::POPCOUNTS, "Active invocations at an event", &actual.popcounts),
+            bars(columns::EFFICIENCIES, "Efficiency of a subgroup, in percent", &efficiencies(&actual)),
         ];
         if actual.shaders.is_empty() {
             report.notes.push("No event of a subgroup was recorded.".into());
@@ -204,12 +190,7 @@ fn subgroups(events: &Events, actual: &Actual) -> Table {
         cells.extend(s.cells());
         cells
     };
-    let first = ["frame", "launch", "subgroup"].map(|c| Column::new(c, Unit::Count));
-    Table {
-        name: "subgroups_that_wasted_most".into(),
-        columns: first.into_iter().chain(Occupancy::columns(ACTUAL)).collect(),
-        rows: all.into_iter().take(TOP).map(row).collect(),
-    }
+    columns::SUBGROUPS_THAT_WASTED_MOST.table(all.into_iter().take(TOP).map(row))
 }
 
 /// Subgroups by efficiency, in steps of five.
@@ -223,13 +204,6 @@ fn efficiencies(actual: &Actual) -> BTreeMap<u64, u64> {
     all
 }
 
-fn bars(name: &str, title: &str, of: &BTreeMap<u64, u64>) -> Series {
-    Series {
-        name: name.into(),
-        title: title.into(),
-        mark: Mark::Bars,
-        x: Column::new("from", Unit::Count),
-        y: Column::new("how many", Unit::Count),
-        points: of.iter().map(|(x, y)| (Cell::Count(*x), Cell::Count(*y))).collect(),
-    }
+fn bars(sheet: Sheet, title: &str, of: &BTreeMap<u64, u64>) -> Series {
+    sheet.series(title, Mark::Bars, of.iter().map(|(x, y)| (Cell::Count(*x), Cell::Count(*y))))
 }

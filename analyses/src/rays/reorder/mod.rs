@@ -25,10 +25,13 @@ pub use simulate::{Hints, Options, Placed, Window, simulate, stages};
 
 use crate::Question;
 use crate::context::Context;
+use crate::context::columns::LAUNCH;
+use crate::explain::{Sheet, m, sheet};
 use crate::rays::events::{Events, Launch, Wants, read};
 use crate::rays::repack::heaviest;
 use crate::rays::replayer::{Packing, Replayer};
-use crate::report::{Cell, Column, Report, Table, Unit, most, percent};
+use crate::report::Unit::{Count, Percent, Subgroups, Text};
+use crate::report::{Cell, Report, most, percent};
 use trace::tables::{RAY_LAUNCHES, RAYS};
 use trace::{Source, Unreadable};
 
@@ -74,6 +77,28 @@ pub const CELLS: f32 = 32.0;
 /// What it wants to know of events.
 const WANTS: Wants = Wants { places: true, ticks: false };
 
+/// The table: what a row is, and each column with its unit and meaning.
+const SHEET: Sheet = sheet(
+    "reordering",
+    "a way of reordering a launch",
+    &[
+        LAUNCH,
+        &[
+            m("window", Text, "subgroups whose invocations may mix"),
+            m("hints", Text, "low bits of what was hit that are handed over"),
+            m("cell", Text, "side of the cubes of space that are told apart"),
+            m("stages", Count, "pieces that the longest invocation is cut into"),
+            m(
+                "synthetic events",
+                Subgroups,
+                "events that subgroups would have, reordered so and ideally scheduled",
+            ),
+            m("synthetic SIMT efficiency", Percent, "active invocations over these times the subgroup size"),
+            m("against none", Percent, "change of that efficiency against no reordering"),
+        ],
+    ],
+);
+
 impl Question for Reorder {
     fn name(&self) -> &'static str {
         "reorder"
@@ -86,6 +111,10 @@ impl Question for Reorder {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        &[SHEET]
     }
 
     fn events(&self) -> Option<Wants> {
@@ -142,20 +171,8 @@ pub fn report(events: &Events, grid: &Grid) -> Report {
             }
         }
     }
-    let text = |name: &str| Column::new(name, Unit::Text);
-    let columns = vec![
-        Column::new("frame", Unit::Count),
-        Column::new("launch", Unit::Count),
-        text("window"),
-        text("hints"),
-        text("cell"),
-        Column::new("stages", Unit::Count),
-        Column::new("synthetic events", Unit::Subgroups),
-        Column::new("synthetic SIMT efficiency", Unit::Percent),
-        Column::new("against none", Unit::Percent),
-    ];
     report.headlines.extend(headline(&rows));
-    report.tables = vec![Table { name: "reordering".into(), columns, rows }];
+    report.tables = vec![SHEET.table(rows)];
     report.notes.push(
         "All of a window wait for each other before each stage, and what reordering costs is in no number: a device \
          reaches less."

@@ -4,9 +4,12 @@ use super::methods::METHODS;
 use super::work::{Method, Options, TILE, Work};
 use crate::Question;
 use crate::context::Context;
+use crate::context::columns::LAUNCH;
+use crate::explain::{Sheet, m, sheet};
 use crate::rays::events::{Events, Wants, read};
 use crate::rays::replayer::Packing;
-use crate::report::{Cell, Column, Report, Table, Unit, most, percent};
+use crate::report::Unit::{Percent, Ratio, Subgroups, Text};
+use crate::report::{Cell, Report, most, percent};
 use rayon::prelude::*;
 use trace::swizzle::Swizzle;
 use trace::tables::{RAY_LAUNCHES, RAYS};
@@ -15,20 +18,6 @@ use trace::{Source, Unreadable};
 /// The question.
 #[derive(Clone, Copy, Debug)]
 pub struct Repack;
-
-/// What is said of each method.
-fn columns() -> Vec<Column> {
-    vec![
-        Column::new("frame", Unit::Count),
-        Column::new("launch", Unit::Count),
-        Column::new("method", Unit::Text),
-        Column::new("synthetic events", Unit::Subgroups),
-        Column::new("synthetic SIMT efficiency", Unit::Percent),
-        Column::new("against identity", Unit::Percent),
-        Column::new("spread in pixels", Unit::Ratio),
-        Column::new("moved", Unit::Percent),
-    ]
-}
 
 /// The mean distance of a subgroup's work from its centre, in pixels.
 pub fn spread(work: &Work<'_>, packing: &Packing) -> f64 {
@@ -92,7 +81,7 @@ pub fn rows(
 pub fn report(rows: Vec<Vec<Cell>>) -> Report {
     let mut report = Report::new(Repack.name(), "Repacking");
     report.headlines.extend(headline(&rows));
-    report.tables = vec![Table { name: "methods".into(), columns: columns(), rows }];
+    report.tables = vec![SHEET.table(rows)];
     report
 }
 
@@ -125,6 +114,27 @@ fn headline(rows: &[Vec<Cell>]) -> Option<String> {
 /// What it wants to know of events.
 const WANTS: Wants = Wants { places: false, ticks: false };
 
+/// The table: what a row is, and each column with its unit and meaning.
+const SHEET: Sheet = sheet(
+    "methods",
+    "a method for a launch",
+    &[
+        LAUNCH,
+        &[
+            m("method", Text, "how invocations are sorted"),
+            m(
+                "synthetic events",
+                Subgroups,
+                "events that subgroups would have, packed so and ideally scheduled",
+            ),
+            m("synthetic SIMT efficiency", Percent, "active invocations over these times the subgroup size"),
+            m("against identity", Percent, "change of that efficiency against the subgroups as they were"),
+            m("spread in pixels", Ratio, "mean distance of a subgroup's work from its centre"),
+            m("moved", Percent, "invocations that do another one's work"),
+        ],
+    ],
+);
+
 impl Question for Repack {
     fn name(&self) -> &'static str {
         "repack"
@@ -137,6 +147,10 @@ impl Question for Repack {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        &[SHEET]
     }
 
     fn events(&self) -> Option<Wants> {

@@ -18,6 +18,7 @@
 //! subgroup, nor other ones another. A subgroup's clock is that of whoever reads it: where invocations move, their ticks mean
 //! nothing. Maps that show one number throughout are left out, and so are those of places where the device did not say any.
 
+pub(crate) mod columns;
 mod panels;
 #[cfg(test)]
 mod tests;
@@ -25,9 +26,10 @@ mod tests;
 pub use panels::panels;
 
 use crate::Question;
+use crate::explain::Sheet;
 use crate::limits;
 use crate::rays::repack::npy;
-use crate::report::{Cell, Column, File, Image, Report, Table, Unit, counted, most, percent};
+use crate::report::{Cell, Column, File, Image, Report, Unit, counted, most, percent};
 use crate::stats::percentile;
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{NOWHERE, SHADER_CLOCK};
@@ -192,7 +194,7 @@ impl Launch {
         self.there().map(|t| f64::from(self.ticks[t])).sum()
     }
 
-    /// What the table says of it, behind its name.
+    /// What the table says of it, behind its name: under `CLOCK`.
     pub fn row(&self) -> Vec<Cell> {
         let mut ticks: Vec<f64> = self.there().map(|t| self.ticks[t].into()).collect();
         ticks.sort_by(f64::total_cmp);
@@ -249,27 +251,6 @@ struct Group {
     count: u32,
 }
 
-/// The columns of [`Launch::row`].
-pub fn columns() -> Vec<Column> {
-    let ticks = |name: &str| Column::new(name, Unit::Cycles);
-    let percent = |name: &str| Column::new(name, Unit::Percent);
-    vec![
-        Column::new("invocations", Unit::Count),
-        ticks("least"),
-        ticks("mean"),
-        ticks("median"),
-        ticks("p99"),
-        ticks("most"),
-        Column::new("SMs at entry", Unit::Count),
-        Column::new("SMs at exit", Unit::Count),
-        percent("moved within SM"),
-        percent("moved to other SM"),
-        Column::new("subgroups", Unit::Count),
-        percent("in step"),
-        percent("together"),
-    ]
-}
-
 /// The launch that took most time in all, what an invocation took there, and how many moved.
 fn headline(launches: &[Launch]) -> Option<String> {
     let l = most(launches, |l| l.sum())?;
@@ -300,11 +281,14 @@ impl Question for ShaderClock {
         TABLES
     }
 
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
+    }
+
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let launches = read(trace)?;
         let mut report = Report::new(self.name(), "Time and place of each invocation");
         report.headlines.extend(headline(&launches));
-        let key = || vec![Column::new("frame", Unit::Count), Column::new("launch", Unit::Count)];
         let (mut rows, mut places) = (vec![], vec![]);
         for (n, l) in launches.iter().enumerate() {
             rows.push([vec![l.frame.into(), l.launch.into()], l.row()].concat());
@@ -344,17 +328,9 @@ impl Question for ShaderClock {
             let why = "The device was not asked where invocations ran, or does not say it (VK_NV_shader_sm_builtins).";
             report.notes.push(why.into());
         }
-        report.tables = vec![Table { name: "launches".into(), columns: [key(), columns()].concat(), rows }];
+        report.tables = vec![columns::LAUNCHES.table(rows)];
         if !places.is_empty() {
-            let count = |name: &str| Column::new(name, Unit::Count);
-            let more = [
-                count("SM"),
-                count("entered"),
-                count("left"),
-                Column::new("ticks of those that left", Unit::Cycles),
-            ];
-            let columns = key().into_iter().chain(more).collect();
-            report.tables.push(Table { name: "multiprocessors".into(), columns, rows: places });
+            report.tables.push(columns::MULTIPROCESSORS.table(places));
         }
         Ok(report)
     }

@@ -31,8 +31,11 @@ pub use detect::{ENOUGH, Found, Tile, detect};
 
 use crate::Question;
 use crate::context::Context;
+use crate::context::columns::LAUNCH;
+use crate::explain::{Sheet, m, sheet};
 use crate::rays::events::{NO, Wants, read};
-use crate::report::{Cell, Column, Image, Report, Table, Unit, most};
+use crate::report::Unit::{Count, Percent, Text};
+use crate::report::{Cell, Column, Image, Report, Unit, most};
 use std::collections::BTreeMap;
 use trace::tables::{RAY_LAUNCHES, RAYS};
 use trace::{Source, Unreadable};
@@ -47,6 +50,30 @@ const PICTURES: usize = 8;
 /// What it wants to know of events.
 const WANTS: Wants = Wants { places: false, ticks: false };
 
+/// The table: what a row is, and each column with its unit and meaning.
+const SHEET: Sheet = sheet(
+    "orders",
+    "a launch",
+    &[
+        LAUNCH,
+        &[
+            m("size", Text, "pixels, width and height"),
+            m("subgroups", Count, "subgroups that left events"),
+            m("rectangle", Text, "pixels of a whole subgroup, the most frequent"),
+            m("agree", Percent, "subgroups with this rectangle"),
+            m("tile", Text, "the tile in which subgroups are executed, one tile after the other"),
+            m("agree", Percent, "subgroups whose number is in their tile's range"),
+            m(
+                "quadrants",
+                Text,
+                "in which order a tile's quadrants are executed: 1 upper right, 2 upper left, 3 lower left, 4 lower right",
+            ),
+            m("agree", Percent, "subgroups whose number is in their quadrant's range"),
+            m("seen in", Text, "each: in subgroups' numbers; averages: only in the means of quadrants"),
+        ],
+    ],
+);
+
 impl Question for WarpOrder {
     fn name(&self) -> &'static str {
         "warp-order"
@@ -59,6 +86,10 @@ impl Question for WarpOrder {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        &[SHEET]
     }
 
     fn events(&self) -> Option<Wants> {
@@ -125,22 +156,7 @@ impl Question for WarpOrder {
                 pixels: launch.subgroup.iter().map(|s| if *s == NO { f32::NAN } else { *s as f32 }).collect(),
             });
         }
-        let text = |name: &str| Column::new(name, Unit::Text);
-        let percent = || Column::new("agree", Unit::Percent);
-        let columns = vec![
-            Column::new("frame", Unit::Count),
-            Column::new("launch", Unit::Count),
-            text("size"),
-            Column::new("subgroups", Unit::Count),
-            text("rectangle"),
-            percent(),
-            text("tile"),
-            percent(),
-            text("quadrants"),
-            percent(),
-            text("seen in"),
-        ];
-        report.tables = vec![Table { name: "orders".into(), columns, rows }];
+        report.tables = vec![SHEET.table(rows)];
         Ok(report)
     }
 }

@@ -23,8 +23,10 @@ mod text;
 
 use crate::Question;
 use crate::context::{Context, short};
+use crate::explain::{Sheet, m, sheet};
+use crate::report::Unit::{Count, Percent, Subgroups, Text};
 use crate::report::shapes::{Line, Listing};
-use crate::report::{Cell, Column, File, Report, Table, Unit, most, share};
+use crate::report::{Cell, Column, File, Report, Unit, most, share};
 use blocks::{Blocks, Done, measured};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,6 +37,21 @@ use trace::{Source, Unreadable};
 /// The question.
 #[derive(Clone, Copy, Debug)]
 pub struct Annotate;
+
+/// The table: what a row is, and each column with its unit and meaning.
+const SHEET: Sheet = sheet(
+    "shaders",
+    "a module that was instrumented; its texts are files",
+    &[&[
+        m("shader", Text, "the first digits of the module's BLAKE3 hash"),
+        m("blocks", Count, "basic blocks of instrumented entry points"),
+        m("executed", Count, "of these, blocks that were executed"),
+        m("executions", Subgroups, "executions of all its blocks by subgroups"),
+        m("efficiency", Percent, "SIMT efficiency over these"),
+        m("SPIR-V", Text, "the file of its annotated SPIR-V"),
+        m("sources", Count, "source files that it carries, each annotated in a file of its own"),
+    ]],
+);
 
 impl Question for Annotate {
     fn name(&self) -> &'static str {
@@ -48,6 +65,10 @@ impl Question for Annotate {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&SIMT, &SPIRV_TEXT];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        &[SHEET]
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
@@ -90,7 +111,7 @@ impl Question for Annotate {
             }
             rows.push(row(shader, blocks, texts));
         }
-        report.tables.push(Table { name: "shaders".into(), columns: columns(), rows });
+        report.tables.push(SHEET.table(rows));
         if report.files.iter().all(|f| f.name.ends_with(".spvasm")) {
             report.notes.push(
                 "No module carries its source; compile with -g or -gVS (glslang), or -g or -fspv-debug=vulkan-with-source \
@@ -160,18 +181,6 @@ fn source_name(path: &str, names: &mut Vec<String>) -> String {
     let same = names.iter().filter(|n| *n == name).count();
     names.push(name.to_owned());
     if same == 0 { name.to_owned() } else { format!("{}.{name}", same + 1) }
-}
-
-fn columns() -> Vec<Column> {
-    vec![
-        Column::new("shader", Unit::Text),
-        Column::new("blocks", Unit::Count),
-        Column::new("executed", Unit::Count),
-        Column::new("executions", Unit::Subgroups),
-        Column::new("efficiency", Unit::Percent),
-        Column::new("SPIR-V", Unit::Text),
-        Column::new("sources", Unit::Count),
-    ]
 }
 
 fn row(shader: &str, blocks: &Blocks, texts: &Texts) -> Vec<Cell> {

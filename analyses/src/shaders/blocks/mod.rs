@@ -14,6 +14,7 @@
 //! discard), its last instructions ran less often. What comes from a sample is an estimate, and says so; blocks that no
 //! sampled invocation ran may not be unused.
 
+mod columns;
 pub mod counts;
 pub mod merge;
 pub mod profile;
@@ -22,7 +23,8 @@ mod tests;
 
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, counted, most, share};
+use crate::explain::Sheet;
+use crate::report::{Cell, Mark, Report, Series, Table, counted, most, share};
 use counts::Counts;
 use std::collections::BTreeMap;
 use trace::tables::{BLOCK_COUNTS, BLOCK_RUNS};
@@ -49,6 +51,10 @@ impl Question for Blocks {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static WANTS: [&trace::Table; 2] = [&BLOCK_RUNS, &BLOCK_COUNTS];
         &WANTS
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
@@ -175,23 +181,6 @@ fn executions(counts: &Counts, n: u64) -> Cell {
 }
 
 fn shaders(context: &Context, counts: &Counts, all: &[Block]) -> Table {
-    let mut columns = Context::entry_columns();
-    columns[0] = Column::new("pipelines", Unit::Count);
-    for (name, unit) in [
-        ("entries", Unit::Executions),
-        ("blocks", Unit::Count),
-        ("hot", Unit::Count),
-        ("warm", Unit::Count),
-        ("cold", Unit::Count),
-        ("unused", Unit::Count),
-        ("nearly unused", Unit::Count),
-        ("size", Unit::Instructions),
-        ("unused", Unit::Instructions),
-        ("unused", Unit::Percent),
-        ("executed", Unit::Instructions),
-    ] {
-        columns.push(Column::new(name, unit));
-    }
     let mut rows = Vec::new();
     for entries in counts.shaders(context) {
         let own: Vec<&Block> = all.iter().filter(|b| b.entry == entries[0]).collect();
@@ -212,49 +201,29 @@ fn shaders(context: &Context, counts: &Counts, all: &[Block]) -> Table {
         rows.push((ran, row));
     }
     rows.sort_by_key(|r| std::cmp::Reverse(r.0));
-    Table { name: "shaders".into(), columns, rows: rows.into_iter().map(|r| r.1).collect() }
+    columns::SHADERS.table(rows.into_iter().map(|r| r.1))
 }
 
 fn unused(context: &Context, all: &[Block]) -> Table {
-    let mut columns = Context::block_columns();
-    columns.push(Column::new("size", Unit::Instructions));
-    columns.push(Column::new("entries", Unit::Executions));
     let row = |b: &Block| {
         let mut row = context.block_cells(b.entry, b.function, b.block);
         row.extend([Cell::Count(b.instructions), Cell::Count(b.entries)]);
         row
     };
-    let rows = all.iter().filter(|b| b.heat == "unused").map(row).collect();
-    Table { name: "unused_blocks".into(), columns, rows }
+    columns::UNUSED_BLOCKS.table(all.iter().filter(|b| b.heat == "unused").map(row))
 }
 
 fn hottest(context: &Context, order: &[&Block], total: u64, counts: &Counts) -> Table {
-    let mut columns = Context::block_columns();
-    columns.extend([
-        Column::new("executions", Unit::Executions),
-        Column::new("an entry", Unit::Ratio),
-        Column::new("size", Unit::Instructions),
-        Column::new("of all", Unit::Percent),
-        Column::new("heat", Unit::Text),
-    ]);
-    let rows = order.iter().take(HOTTEST).map(|b| {
+    columns::HOTTEST_BLOCKS.table(order.iter().take(HOTTEST).map(|b| {
         let mut row = context.block_cells(b.entry, b.function, b.block);
         let of = if b.entries == 0 { f64::NAN } else { b.executions as f64 / b.entries as f64 };
         row.extend([executions(counts, b.executions), Cell::Number(of), Cell::Count(b.instructions)]);
         row.extend([Cell::share(b.work(), total), b.heat.into()]);
         row
-    });
-    Table { name: "hottest_blocks".into(), columns, rows: rows.collect() }
+    }))
 }
 
 fn frames(context: &Context, counts: &Counts) -> Table {
-    let columns = vec![
-        Column::new("frame", Unit::Count),
-        Column::new("pixels", Unit::Pixels),
-        Column::new("blocks", Unit::Executions),
-        Column::new("instructions", Unit::Instructions),
-        Column::new("instructions a pixel", Unit::Ratio),
-    ];
     let row = |(&frame, &pixels): (&u64, &u64)| {
         let (mut blocks, mut instructions) = (0u64, 0u64);
         for ((_, entry), of) in counts.by_frame.range((frame, 0)..=(frame, u64::MAX)) {
@@ -275,7 +244,7 @@ fn frames(context: &Context, counts: &Counts) -> Table {
             a_pixel,
         ]
     };
-    Table { name: "frames".into(), columns, rows: counts.frames.iter().map(row).collect() }
+    columns::FRAMES.table(counts.frames.iter().map(row))
 }
 
 /// How many blocks ran how often in a frame, and in a frame for each pixel.
@@ -283,27 +252,18 @@ fn histograms(counts: &Counts, all: &[Block]) -> Vec<Series> {
     let frames = counts.frames.len() as f64;
     let presented: Vec<u64> = counts.frames.values().copied().filter(|&p| p > 0).collect();
     let pixels = presented.iter().sum::<u64>() as f64;
-    let series = |name: &str, title: &str, x: &str, of: f64| {
+    let series = |sheet: Sheet, title: &str, of: f64| {
         let mut buckets: BTreeMap<i32, u64> = BTreeMap::new();
         for b in all.iter().filter(|b| b.used()) {
             *buckets.entry((b.executions as f64 / of).log2().floor() as i32).or_default() += 1;
         }
-        Series {
-            name: name.into(),
-            title: title.into(),
-            mark: Mark::Bars,
-            x: Column::new(x, Unit::Executions),
-            y: Column::new("blocks", Unit::Count),
-            points: buckets
-                .into_iter()
-                .map(|(at, n)| (Cell::Number(2f64.powi(at)), Cell::Count(n)))
-                .collect(),
-        }
+        let point = |(at, n)| (Cell::Number(2f64.powi(at)), Cell::Count(n));
+        sheet.series(title, Mark::Bars, buckets.into_iter().map(point))
     };
-    let mut all = vec![series("a_frame", "a frame", "executions a frame", frames)];
+    let mut all = vec![series(columns::A_FRAME, "a frame", frames)];
     // Frames that present nothing have no pixels: their executions would be divided by others' pixels.
     if pixels > 0.0 && presented.len() == counts.frames.len() {
-        all.push(series("a_pixel", "a pixel", "executions a frame and pixel", pixels));
+        all.push(series(columns::A_PIXEL, "a pixel", pixels));
     }
     all
 }

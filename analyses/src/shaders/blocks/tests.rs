@@ -3,6 +3,7 @@
 use super::profile::{Profile, Record};
 use super::*;
 use crate::context::sample;
+use crate::report::Unit;
 use std::process::Command;
 use trace::Memory;
 use trace::Value::{Text, U64};

@@ -7,11 +7,13 @@
 //! command buffer that a frame submits several times leaves the sum of all. Rows are in the order of the trace, those of
 //! `values` sorted as the extension sorts them.
 
+mod columns;
 #[cfg(test)]
 mod tests;
 
 use crate::Question;
 use crate::context::Context;
+use crate::explain::{Meaning, Sheet};
 use crate::report::{Cell, Column, Report, Table, Unit, most, share};
 use std::collections::BTreeMap;
 use trace::tables::{ACTIONS, CLASSES, COUNTERS, METRICS, NOWHERE};
@@ -40,6 +42,10 @@ impl Question for Counters {
         &WANTED
     }
 
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
+    }
+
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
         let metrics = metrics(trace)?;
@@ -65,10 +71,11 @@ impl Question for Counters {
         if let Some(key) = top.first() {
             report.headlines.extend(headline(key, &actions, &totals[key], &sums, &metrics, &context));
         }
-        let columns = action_columns(&metrics);
-        report.tables.push(Table { name: "dearest".into(), columns: columns.clone(), rows: rows(top) });
+        report.tables.push(columns::DEAREST.table_with(of_metrics(&metrics), rows(top)));
         let all = actions.keys().chain(totals.keys()).copied().collect::<std::collections::BTreeSet<_>>();
-        report.tables.push(Table { name: "actions".into(), columns, rows: rows(all.into_iter().collect()) });
+        report
+            .tables
+            .push(columns::ACTIONS.table_with(of_metrics(&metrics), rows(all.into_iter().collect())));
         report.tables.push(values_table(&metrics, &values, &context));
         report.notes = notes(trace, &metrics)?;
         Ok(report)
@@ -224,37 +231,16 @@ fn pipeline_words(a: &Action, context: &Context) -> String {
     }
 }
 
-fn metric_columns(metrics: &[Metric]) -> impl Iterator<Item = Column> {
-    metrics.iter().map(|m| Column::new(m.name.as_str(), m.unit()))
+/// A column for each metric.
+fn of_metrics(metrics: &[Metric]) -> impl Fn(&Meaning) -> Vec<Column> {
+    |_| metrics.iter().map(|m| Column::new(m.name.as_str(), m.unit())).collect()
 }
 
 fn metrics_table(metrics: &[Metric], sums: &[u64]) -> Table {
     let row = |(m, sum): (&Metric, &u64)| {
         vec![m.name.as_str().into(), m.about.as_str().into(), m.source.as_str().into(), Cell::Count(*sum)]
     };
-    let text = |name: &str| Column::new(name, Unit::Text);
-    Table {
-        name: "metrics".into(),
-        columns: vec![text("metric"), text("about"), text("source"), Column::new("all actions", Unit::Count)],
-        rows: metrics.iter().zip(sums).map(row).collect(),
-    }
-}
-
-fn action_columns(metrics: &[Metric]) -> Vec<Column> {
-    let count = |name: &str| Column::new(name, Unit::Count);
-    let mut columns = vec![
-        count("frame"),
-        count("range"),
-        count("result index"),
-        Column::new("command", Unit::Text),
-        count("command buffer"),
-        count("index"),
-        Column::new("pipeline", Unit::Text),
-        Column::new("executions", Unit::Executions),
-    ];
-    columns.extend(metric_columns(metrics));
-    columns.push(Column::new("not counted", Unit::Text));
-    columns
+    columns::METRICS.table(metrics.iter().zip(sums).map(row))
 }
 
 fn action_row(
@@ -323,17 +309,6 @@ pub fn stage_words(mask: u64) -> String {
 }
 
 fn values_table(metrics: &[Metric], values: &BTreeMap<Place, Vec<u64>>, context: &Context) -> Table {
-    let count = |name: &str| Column::new(name, Unit::Count);
-    let mut columns = vec![
-        count("frame"),
-        count("range"),
-        count("result_index"),
-        count("result_sub_index"),
-        Column::new("stages", Unit::Text),
-        count("basic_block_index"),
-    ];
-    columns.extend(metric_columns(metrics));
-    columns.push(Column::new("block", Unit::Text));
     let row = |(p, counters): (&Place, &Vec<u64>)| {
         let number = |n| if p.range == NOWHERE { Cell::Missing } else { Cell::Count(n) };
         let mut row = vec![Cell::Count(p.frame)];
@@ -344,7 +319,7 @@ fn values_table(metrics: &[Metric], values: &BTreeMap<Place, Vec<u64>>, context:
         row.push(block_cell(p, context));
         row
     };
-    Table { name: "values".into(), columns, rows: values.iter().map(row).collect() }
+    columns::VALUES.table_with(of_metrics(metrics), values.iter().map(row))
 }
 
 /// The SPIR-V block that an index means; a driver's own mean none.

@@ -14,9 +14,12 @@
 //! are of the others. In shaders that rays call, invocations whose ray generation has ended count as early returns, others that
 //! are not there as indirect call, though it may have been control flow that kept them from tracing.
 
+mod columns;
+
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, Report, Table, Unit, share};
+use crate::explain::Sheet;
+use crate::report::{Cell, Report, Table, share};
 use crate::shaders::inactive;
 use crate::shaders::sampled;
 use std::cmp::Reverse;
@@ -45,8 +48,12 @@ impl Question for Divergence {
         TABLES
     }
 
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
+    }
+
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let measured = |t: &Table| if t.name == "causes" { t.columns.len() - 1 } else { MEASURED };
+        let measured = |t: &Table| if t.name == "causes" { t.columns.len() - 1 } else { columns::MEASURED };
         sampled::answer(trace, &DIVERGENCE, measured, |trace| self.report(trace))
     }
 }
@@ -178,30 +185,19 @@ impl Folded {
     }
 
     fn tables(&self, context: &Context) -> Vec<Table> {
-        let text = |name: &str| vec![Column::new(name, Unit::Text)];
         let mut blocks: Vec<_> = self.blocks.iter().collect();
         blocks.sort_by_key(|(place, b)| (std::cmp::Reverse(b.weighted.inactive()), **place));
         vec![
             self.causes(),
-            table("stages", text("stage"), self.stages.iter().map(|(k, b)| (vec![k.as_str().into()], b))),
+            table(columns::STAGES, self.stages.iter().map(|(k, b)| (vec![k.as_str().into()], b))),
             table(
-                "pipelines",
-                text("pipeline"),
+                columns::PIPELINES,
                 self.pipelines.iter().map(|(k, b)| (vec![context.pipeline_words(*k).into()], b)),
             ),
+            table(columns::SHADERS, self.entries.iter().map(|(k, b)| (context.entry_cells(*k), b))),
+            table(columns::FRAMES, self.frames.iter().map(|(k, b)| (vec![Cell::Count(*k)], b))),
             table(
-                "shaders",
-                Context::entry_columns(),
-                self.entries.iter().map(|(k, b)| (context.entry_cells(*k), b)),
-            ),
-            table(
-                "frames",
-                vec![Column::new("frame", Unit::Count)],
-                self.frames.iter().map(|(k, b)| (vec![Cell::Count(*k)], b)),
-            ),
-            table(
-                "blocks",
-                Context::block_columns(),
+                columns::BLOCKS,
                 blocks.into_iter().map(|(&(e, f, b), both)| (context.block_cells(e, f, b), both)),
             ),
         ]
@@ -228,16 +224,7 @@ impl Folded {
             .collect();
         rows.push(row("all inactive", &Slots::inactive));
         rows.push(row("(of indirect call: not launched)", &|s| s.not_launched));
-        let columns = vec![
-            Column::new("cause", Unit::Text),
-            Column::new("slots", Unit::Count),
-            Column::new("of inactive", Unit::Percent),
-            Column::new("of all", Unit::Percent),
-            Column::new("slots", Unit::Instructions),
-            Column::new("of inactive, weighted", Unit::Percent),
-            Column::new("of all, weighted", Unit::Percent),
-        ];
-        Table { name: "causes".into(), columns, rows }
+        columns::CAUSES.table(rows)
     }
 }
 
@@ -245,16 +232,7 @@ fn count(n: u128) -> Cell {
     Cell::Count(u64::try_from(n).unwrap_or(u64::MAX))
 }
 
-/// Columns of a table that are numbers: the last ones.
-const MEASURED: usize = 3 + 2 * CAUSES.len();
-
-fn table<'a>(name: &str, first: Vec<Column>, rows: impl Iterator<Item = (Vec<Cell>, &'a Both)>) -> Table {
-    let mut columns = first;
-    columns.push(Column::new("slots", Unit::Count));
-    columns.push(Column::new("inactive", Unit::Count));
-    columns.extend(CAUSES.map(|c| Column::new(c.replace('_', " "), Unit::Count)));
-    columns.push(Column::new("inactive", Unit::Instructions));
-    columns.extend(CAUSES.map(|c| Column::new(format!("{}, weighted", c.replace('_', " ")), Unit::Percent)));
+fn table<'a>(of: Sheet, rows: impl Iterator<Item = (Vec<Cell>, &'a Both)>) -> Table {
     let cells = |(mut cells, b): (Vec<Cell>, &Both)| {
         cells.extend([count(b.slots.all()), count(b.slots.inactive())]);
         cells.extend(b.slots.by_cause.map(count));
@@ -262,7 +240,7 @@ fn table<'a>(name: &str, first: Vec<Column>, rows: impl Iterator<Item = (Vec<Cel
         cells.extend(b.weighted.by_cause.map(|c| Cell::share(c, b.weighted.inactive())));
         cells
     };
-    Table { name: name.to_owned(), columns, rows: rows.map(cells).collect() }
+    of.table(rows.map(cells))
 }
 
 #[cfg(test)]

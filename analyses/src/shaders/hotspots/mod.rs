@@ -12,11 +12,13 @@
 //! middle of a block, what stands behind counts as before. An image wider than 2048 instructions shows of neighbours the
 //! one that was executed most.
 
+mod columns;
 #[cfg(test)]
 mod tests;
 
 use crate::Question;
 use crate::context::{Context, source_words};
+use crate::explain::{Meaning, Sheet};
 use crate::report::{Cell, Column, Image, Mark, Report, Series, Table, Unit, share};
 use crate::shaders::blocks::counts::Counts;
 use std::cmp::Reverse;
@@ -61,6 +63,10 @@ impl Question for Hotspots {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static WANTS: [&trace::Table; 3] = [&INSTRUCTIONS, &BLOCK_RUNS, &BLOCK_COUNTS];
         &WANTS
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
@@ -169,6 +175,11 @@ fn relative(n: u64, largest: u64) -> Cell {
 
 type Number<'a> = &'a dyn Fn(u64) -> Cell;
 
+/// Columns of executions in what was counted.
+fn counted_in(unit: Unit) -> impl Fn(&Meaning) -> Vec<Column> {
+    move |m| vec![Column::new(m.name, unit)]
+}
+
 fn of_shaders(
     context: &Context,
     shaders: &[Vec<u64>],
@@ -176,11 +187,6 @@ fn of_shaders(
     order: &[(usize, u64)],
     number: Number<'_>,
 ) -> Table {
-    let mut columns = vec![Column::new("number", Unit::Count)];
-    columns.extend(Context::entry_columns().into_iter().skip(1));
-    columns.push(Column::new("size", Unit::Instructions));
-    columns.push(Column::new("executed", Unit::Instructions));
-    columns.push(Column::new("of all", Unit::Percent));
     let total = sum(order.iter().map(|s| s.1));
     let row = |&(n, executed): &(usize, u64)| {
         let mut row = vec![Cell::Count(n as u64)];
@@ -189,15 +195,10 @@ fn of_shaders(
         row.extend([number(executed), Cell::share(executed, total)]);
         row
     };
-    Table { name: "shaders".into(), columns, rows: order.iter().map(row).collect() }
+    columns::SHADERS.table(order.iter().map(row))
 }
 
 fn of_instructions(context: &Context, all: &[Instruction], unit: Unit, number: Number<'_>) -> Table {
-    let mut columns = Context::block_columns();
-    columns.push(Column::new("word offset", Unit::Count));
-    columns.push(Column::new("opcode", Unit::Text));
-    columns.push(Column::new("executed", unit));
-    columns.push(Column::new("relative", Unit::Ratio));
     let mut order: Vec<&Instruction> = all.iter().filter(|i| i.executions > 0).collect();
     order.sort_by_key(|i| Reverse(i.executions));
     let largest = order.first().map_or(0, |i| i.executions);
@@ -211,21 +212,17 @@ fn of_instructions(context: &Context, all: &[Instruction], unit: Unit, number: N
         row.extend([number(i.executions), relative(i.executions, largest)]);
         row
     };
-    Table { name: "instructions".into(), columns, rows: order.iter().take(HOTTEST).map(row).collect() }
+    columns::INSTRUCTIONS.table_with(counted_in(unit), order.iter().take(HOTTEST).map(row))
 }
 
 fn of_blocks(context: &Context, order: &[Block], unit: Unit, number: Number<'_>) -> Table {
-    let mut columns = Context::block_columns();
-    columns.push(Column::new("executed", unit));
-    columns.push(Column::new("work", Unit::Instructions));
-    columns.push(Column::new("relative", Unit::Ratio));
     let largest = order.first().map_or(0, |b| b.1.2);
     let row = |&((_, function, block), (entry, executions, work)): &Block| {
         let mut row = context.block_cells(entry, function, block);
         row.extend([number(executions), number(work), relative(work, largest)]);
         row
     };
-    Table { name: "blocks".into(), columns, rows: order.iter().take(HOTTEST).map(row).collect() }
+    columns::BLOCKS.table_with(counted_in(unit), order.iter().take(HOTTEST).map(row))
 }
 
 /// A shader, its file, the line.
@@ -234,11 +231,6 @@ type Line = (usize, Arc<str>, u64);
 type Work = (u64, u64, u64);
 
 fn of_lines(context: &Context, all: &[Instruction], number: Number<'_>) -> Table {
-    let mut columns: Vec<Column> = Context::entry_columns().into_iter().skip(1).collect();
-    columns.push(Column::new("source", Unit::Text));
-    columns.push(Column::new("size", Unit::Instructions));
-    columns.push(Column::new("executed", Unit::Instructions));
-    columns.push(Column::new("relative", Unit::Ratio));
     let mut lines: BTreeMap<Line, Work> = BTreeMap::new();
     for i in all.iter().filter(|i| i.line > 0) {
         let line = lines.entry((i.shader, i.file.clone(), i.line)).or_insert((i.entry, 0, 0));
@@ -254,7 +246,7 @@ fn of_lines(context: &Context, all: &[Instruction], number: Number<'_>) -> Table
         row.extend([number(*executed), relative(*executed, largest)]);
         row
     };
-    Table { name: "lines".into(), columns, rows: order.iter().take(HOTTEST).map(row).collect() }
+    columns::LINES.table(order.iter().take(HOTTEST).map(row))
 }
 
 fn of_opcodes(all: &[Instruction], number: Number<'_>) -> Table {
@@ -270,16 +262,7 @@ fn of_opcodes(all: &[Instruction], number: Number<'_>) -> Table {
     let row = |(opcode, (size, n)): &(&str, (u64, u64))| {
         vec![(*opcode).into(), Cell::Count(*size), number(*n), relative(*n, largest)]
     };
-    Table {
-        name: "opcodes".into(),
-        columns: vec![
-            Column::new("opcode", Unit::Text),
-            Column::new("size", Unit::Instructions),
-            Column::new("executed", Unit::Instructions),
-            Column::new("relative", Unit::Ratio),
-        ],
-        rows: order.iter().map(row).collect(),
-    }
+    columns::OPCODES.table(order.iter().map(row))
 }
 
 fn largest(all: &[Instruction]) -> u64 {
@@ -294,11 +277,7 @@ fn course(context: &Context, n: usize, entry: u64, all: &[Instruction]) -> Optio
         own.map(|(at, i)| (Cell::Count(at as u64), relative(i.executions, largest))).collect();
     (largest > 0 && !points.is_empty()).then(|| Series {
         name: format!("instructions_{n}"),
-        title: context.entry_words(entry),
-        mark: Mark::Line,
-        x: Column::new("instruction", Unit::Count),
-        y: Column::new("relative", Unit::Ratio),
-        points,
+        ..columns::COURSES.series(&context.entry_words(entry), Mark::Line, points)
     })
 }
 

@@ -10,9 +10,12 @@
 //! *Caveats.* Demoted fragments go on as helpers, which nobody counts: subgroups of which some were demoted have no whole
 //! exit, and those of which all were have none.
 
+mod columns;
+
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, Report, Table, Unit, most, share};
+use crate::explain::Sheet;
+use crate::report::{Cell, Report, Table, most, share};
 use std::collections::BTreeMap;
 use trace::tables::ITS;
 use trace::{Source, Unreadable};
@@ -33,6 +36,10 @@ impl Question for Its {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&ITS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
@@ -71,15 +78,10 @@ impl Question for Its {
         }
         let mut report = Report::new(self.name(), "Independent thread scheduling");
         report.headlines.extend(headline(&context, &whole, &entries));
-        let text = |name: &str| vec![Column::new(name, Unit::Text)];
         report.tables = vec![
-            table("whole", text("entry points"), vec![(vec!["all".into()], whole)]),
-            table("stages", text("stage"), stages.into_iter().map(|(k, s)| (vec![k.into()], s)).collect()),
-            table(
-                "shaders",
-                Context::entry_columns(),
-                entries.iter().map(|(k, s)| (context.entry_cells(*k), *s)).collect(),
-            ),
+            table(columns::WHOLE, vec![(vec!["all".into()], whole)]),
+            table(columns::STAGES, stages.into_iter().map(|(k, s)| (vec![k.into()], s)).collect()),
+            table(columns::SHADERS, entries.iter().map(|(k, s)| (context.entry_cells(*k), *s)).collect()),
             exits(&context, &entries, &places),
         ];
         if whole.entries == 0 {
@@ -130,32 +132,16 @@ fn ratio(a: u64, b: u64) -> Cell {
     if b == 0 { Cell::Missing } else { Cell::Number(a as f64 / b as f64) }
 }
 
-fn table(name: &str, first: Vec<Column>, rows: Vec<(Vec<Cell>, Sums)>) -> Table {
-    let mut columns = first;
-    columns.extend([
-        Column::new("entries", Unit::Subgroups),
-        Column::new("exits", Unit::Subgroups),
-        Column::new("exits / entries", Unit::Ratio),
-        Column::new("split", Unit::Subgroups),
-        Column::new("split", Unit::Percent),
-    ]);
+fn table(of: Sheet, rows: Vec<(Vec<Cell>, Sums)>) -> Table {
     let cells = |(mut cells, s): (Vec<Cell>, Sums)| {
         cells.extend([s.entries.into(), s.exits.into(), ratio(s.exits, s.entries)]);
         cells.extend([s.split().into(), Cell::share(s.split(), s.entries)]);
         cells
     };
-    Table { name: name.to_owned(), columns, rows: rows.into_iter().map(cells).collect() }
+    of.table(rows.into_iter().map(cells))
 }
 
 fn exits(context: &Context, entries: &BTreeMap<u64, Sums>, places: &BTreeMap<(u64, u64), Place>) -> Table {
-    let mut columns = Context::block_columns();
-    columns.extend([
-        Column::new("leaves by", Unit::Text),
-        Column::new("exits", Unit::Subgroups),
-        Column::new("left", Unit::Invocations),
-        Column::new("whole", Unit::Subgroups),
-        Column::new("exits / entries", Unit::Ratio),
-    ]);
     let row = |(&(entry, _), p): (&(u64, u64), &Place)| {
         let mut cells = context.block_cells(entry, p.function, p.block);
         cells.extend([
@@ -167,7 +153,7 @@ fn exits(context: &Context, entries: &BTreeMap<u64, Sums>, places: &BTreeMap<(u6
         ]);
         cells
     };
-    Table { name: "exits".into(), columns, rows: places.iter().map(row).collect() }
+    columns::EXITS.table(places.iter().map(row))
 }
 
 #[cfg(test)]

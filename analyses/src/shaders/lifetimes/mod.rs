@@ -10,9 +10,12 @@
 //! *Balance* is the mean lifetime of invocations over that of subgroups: 1 where all invocations of a subgroup execute the
 //! same blocks, ½ where each executes half of what its subgroup does.
 
+mod columns;
+
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, most, percent};
+use crate::explain::Sheet;
+use crate::report::{Cell, Mark, Report, Series, Table, most, percent};
 use std::collections::BTreeMap;
 use trace::tables::{LIFETIME_SUMS, LIFETIMES};
 use trace::{Source, Unreadable};
@@ -33,6 +36,10 @@ impl Question for Lifetimes {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&LIFETIME_SUMS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
@@ -60,13 +67,11 @@ impl Question for Lifetimes {
         report.headlines = headlines(&context, &all, &balances);
         report.tables = vec![
             table(
-                "stages",
-                vec![Column::new("stage", Unit::Text)],
+                columns::STAGES,
                 stages.iter().map(|((stage, of), l)| (vec![stage.as_str().into()], of.as_str(), l)),
             ),
             table(
-                "shaders",
-                Context::entry_columns(),
+                columns::SHADERS,
                 all.iter().map(|((entry, of), l)| (context.entry_cells(*entry), of.as_str(), l)),
             ),
             balance(&context, &balances),
@@ -122,27 +127,15 @@ impl Lives {
     }
 
     fn series(&self, stage: &str, of: &str) -> Series {
-        Series {
-            name: format!("{}_{of}", stage.replace('-', "_")),
-            title: format!("Blocks, {stage}, {of}s"),
-            mark: Mark::Bars,
-            x: Column::new("blocks", Unit::Count),
-            y: Column::new(format!("{of}s"), Unit::Count),
-            points: self.histogram.iter().map(|(b, &n)| (Cell::Count(b.0), Cell::Count(n))).collect(),
-        }
+        let points = self.histogram.iter().map(|(b, &n)| (Cell::Count(b.0), Cell::Count(n)));
+        let mut series = columns::HISTOGRAMS.series(&format!("Blocks, {stage}, {of}s"), Mark::Bars, points);
+        series.name = format!("{}_{of}", stage.replace('-', "_"));
+        series.y.name = format!("{of}s");
+        series
     }
 }
 
-fn table<'a>(
-    name: &str,
-    first: Vec<Column>,
-    rows: impl Iterator<Item = (Vec<Cell>, &'a str, &'a Lives)>,
-) -> Table {
-    let mut columns = first;
-    columns.extend([Column::new("of", Unit::Text), Column::new("lived", Unit::Count)]);
-    columns.push(Column::new("mean", Unit::Executions));
-    columns.extend(["min", "median", "p90", "p99", "max"].map(|c| Column::new(c, Unit::Count)));
-    columns.push(Column::new("exact", Unit::Text));
+fn table<'a>(of: Sheet, rows: impl Iterator<Item = (Vec<Cell>, &'a str, &'a Lives)>) -> Table {
     let cells = |(mut cells, of, l): (Vec<Cell>, &str, &Lives)| {
         let ends = [l.nth(1), l.percentile(50), l.percentile(90), l.percentile(99), l.percentile(100)];
         cells.extend([of.into(), l.count.into(), l.mean().map_or(Cell::Missing, Cell::Number)]);
@@ -152,7 +145,7 @@ fn table<'a>(
         cells.push(if exact { "yes" } else { "upper ends of buckets" }.into());
         cells
     };
-    Table { name: name.to_owned(), columns, rows: rows.map(cells).collect() }
+    of.table(rows.map(cells))
 }
 
 /// Of entry points whose invocations and subgroups were counted.
@@ -191,11 +184,9 @@ fn headlines(
 }
 
 fn balance(context: &Context, balances: &[(u64, f64)]) -> Table {
-    let mut columns = Context::entry_columns();
-    columns.push(Column::new("balance", Unit::Ratio));
     let row =
         |&(entry, balance): &(u64, f64)| [context.entry_cells(entry), vec![Cell::Number(balance)]].concat();
-    Table { name: "balance".into(), columns, rows: balances.iter().map(row).collect() }
+    columns::BALANCE.table(balances.iter().map(row))
 }
 
 #[cfg(test)]

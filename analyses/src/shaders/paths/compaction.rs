@@ -1,6 +1,6 @@
 //! Subgroups with their calls, and how many subgroups these would take if the invocations of several subgroups were put together for each.
 
-use crate::report::{Cell, Column, Unit};
+use crate::report::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 /// A subgroup and its calls.
@@ -40,21 +40,11 @@ impl Saved {
         self.ran.saturating_sub(self.needed)
     }
 
-    /// Under [`columns`].
+    /// Under the columns of a window.
     pub fn cells(self, window: Option<usize>) -> Vec<Cell> {
         let window = window.map_or_else(|| "unbounded".to_owned(), |w| w.to_string());
         vec![window.into(), self.ran.into(), self.needed.into(), Cell::share(self.saved(), self.ran)]
     }
-}
-
-/// What is said of a window.
-pub fn columns() -> Vec<Column> {
-    vec![
-        Column::new("window", Unit::Text),
-        Column::new("ran", Unit::Subgroups),
-        Column::new("needed", Unit::Subgroups),
-        Column::new("saved", Unit::Percent),
-    ]
 }
 
 /// Subgroups of one launch, in the order of their work.

@@ -15,6 +15,7 @@
 //! *Launches* are told apart by the first invocations' work: a second subgroup with the same first work is of the next launch of
 //! the frame. Each entry point is by itself: a closest-hit shader that traces has paths of its own.
 
+mod columns;
 mod compaction;
 mod rays;
 mod report;
@@ -23,6 +24,7 @@ pub use rays::RayPaths;
 
 use crate::Question;
 use crate::context::Context;
+use crate::explain::Sheet;
 use crate::report::Report;
 use compaction::{Subgroup, mask};
 use report::report;
@@ -46,6 +48,10 @@ impl Question for Paths {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&PATH_SUBGROUPS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {

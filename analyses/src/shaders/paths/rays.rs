@@ -5,10 +5,12 @@
 //! *Caveat.* Who entered and began no ray left no event: nobody is counted with the empty path who never traced from any shader.
 //! Invocations are counted of a shader if they began a ray anywhere.
 
+use super::columns;
 use super::compaction::{Subgroup, mask};
 use super::report::report;
 use crate::Question;
 use crate::context::Context;
+use crate::explain::Sheet;
 use crate::report::Report;
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{RAY_LAUNCHES, RayEvent, WARPS};
@@ -30,6 +32,10 @@ impl Question for RayPaths {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &WARPS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {

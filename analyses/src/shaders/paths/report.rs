@@ -1,8 +1,9 @@
 //! What subgroups' calls come to: the counts, the most frequent paths, and compaction.
 
-use super::compaction::{Saved, Subgroup, columns, windows};
+use super::columns;
+use super::compaction::{Saved, Subgroup, windows};
 use crate::context::Context;
-use crate::report::{Cell, Column, Report, Table, Unit, counted, most, share};
+use crate::report::{Cell, Report, counted, most, share};
 use std::collections::{BTreeMap, HashMap};
 
 /// How many paths a table shows of each entry point.
@@ -32,20 +33,12 @@ pub fn report(name: &str, title: &str, context: &Context, subgroups: &[Subgroup]
     }
     report.headlines.extend(headline(context, whole, of_launches));
     report.tables = vec![
-        Table { name: "paths".into(), columns: count_columns(), rows: counts },
-        Table { name: "frequent_paths".into(), columns: top_columns(), rows: top },
-        Table {
-            name: "compaction".into(),
-            columns: Context::entry_columns().into_iter().chain(columns()).collect(),
-            rows,
-        },
+        columns::PATHS.table(counts),
+        columns::FREQUENT_PATHS.table(top),
+        columns::COMPACTION.table(rows),
     ];
     if by_entry.len() > 1 {
-        report.tables.push(Table {
-            name: "compaction_of_all".into(),
-            columns: columns(),
-            rows: vec![whole.cells(None)],
-        });
+        report.tables.push(columns::COMPACTION_OF_ALL.table([whole.cells(None)]));
     }
     report
 }
@@ -85,18 +78,6 @@ fn paths(subgroups: &[&Subgroup]) -> HashMap<Path, u64> {
     all
 }
 
-fn count_columns() -> Vec<Column> {
-    let mut columns = Context::entry_columns();
-    columns.extend([
-        Column::new("entered", Unit::Subgroups),
-        Column::new("entered", Unit::Invocations),
-        Column::new("calls", Unit::Subgroups),
-        Column::new("rays", Unit::Invocations),
-        Column::new("paths", Unit::Count),
-    ]);
-    columns
-}
-
 fn count_cells(
     context: &Context,
     entry: u64,
@@ -113,17 +94,6 @@ fn count_cells(
         Cell::Count(paths.len() as u64),
     ]);
     cells
-}
-
-fn top_columns() -> Vec<Column> {
-    let mut columns = Context::entry_columns();
-    columns.extend([
-        Column::new("path", Unit::Text),
-        Column::new("rays", Unit::Count),
-        Column::new("took it", Unit::Invocations),
-        Column::new("took it", Unit::Percent),
-    ]);
-    columns
 }
 
 /// The most frequent paths; of equally frequent ones the shorter first, then by bits.

@@ -8,15 +8,17 @@
 //! pass `blocks` or `simt`, whichever the trace has, for entry points of the executable's pipeline and stages; missing
 //! where neither ran.
 
+mod columns;
 mod known;
 #[cfg(test)]
 mod tests;
 
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, Report, Table, Unit, counted, most};
+use crate::explain::Sheet;
+use crate::report::{Cell, Report, Table, counted, most};
 use crate::shaders::counters::stage_words;
-pub(crate) use known::SUMMARY;
+pub(crate) use columns::SUMMARY;
 use known::recognise;
 use std::collections::BTreeMap;
 use trace::tables::{BLOCK_COUNTS, EXECUTABLES, SIMT};
@@ -37,6 +39,10 @@ impl Question for Registers {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static WANTED: [&trace::Table; 1] = [&EXECUTABLES];
         &WANTED
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
@@ -172,7 +178,7 @@ fn headlines(executables: &BTreeMap<Key, Executable>, context: &Context) -> Vec<
     let own = executables.keys().any(|k| !k.instrumented);
     let of: Vec<_> = executables.iter().filter(|e| own != e.0.instrumented).collect();
     let say = |name: &str| {
-        let column = SUMMARY.iter().position(|s| s.0 == name)?;
+        let column = SUMMARY.iter().position(|s| s.name == name)?;
         let all: Vec<_> = of.iter().filter_map(|(k, e)| Some((k, e, e.largest(column)?.3))).collect();
         if all.is_empty() {
             return None;
@@ -193,16 +199,6 @@ fn summary(
     begun: &BTreeMap<(u64, String), u64>,
     context: &Context,
 ) -> Table {
-    let text = |name: &str| Column::new(name, Unit::Text);
-    let mut columns = vec![
-        text("pipeline"),
-        text("executable"),
-        text("stages"),
-        text("rewritten"),
-        Column::new("subgroup size", Unit::Invocations),
-    ];
-    columns.extend(SUMMARY.iter().map(|s| Column::new(s.0, s.1)));
-    columns.push(Column::new("begun", Unit::Executions));
     let mut rows = Vec::new();
     for (k, e) in executables {
         let stages = stage_words(e.stages);
@@ -221,7 +217,7 @@ fn summary(
         row.push(if known.is_empty() { Cell::Missing } else { Cell::Count(known.iter().sum()) });
         rows.push(row);
     }
-    Table { name: "executables".into(), columns, rows }
+    columns::EXECUTABLES.table(rows)
 }
 
 fn pipeline_words(k: &Key, e: &Executable, context: &Context) -> String {
@@ -232,7 +228,6 @@ fn pipeline_words(k: &Key, e: &Executable, context: &Context) -> String {
 }
 
 fn statistics(executables: &BTreeMap<Key, Executable>, context: &Context) -> Table {
-    let text = |name: &str| Column::new(name, Unit::Text);
     let mut rows = Vec::new();
     for (k, e) in executables {
         for (name, about, format, value) in &e.statistics {
@@ -245,15 +240,5 @@ fn statistics(executables: &BTreeMap<Key, Executable>, context: &Context) -> Tab
             ]);
         }
     }
-    Table {
-        name: "statistics".into(),
-        columns: vec![
-            text("pipeline"),
-            text("executable"),
-            text("statistic"),
-            Column::new("value", Unit::Count),
-            text("about"),
-        ],
-        rows,
-    }
+    columns::STATISTICS.table(rows)
 }

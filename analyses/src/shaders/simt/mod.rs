@@ -17,12 +17,14 @@
 //! in no number. A subgroup that a device splits executes a block once for each part. The memory that probes write keeps
 //! devices from rejecting fragments before they are shaded, so that more fragments may be seen than without probes.
 
+mod columns;
 mod sums;
 
 use crate::Question;
 use crate::context::Context;
+use crate::explain::Sheet;
 use crate::rays::events::{ALL, Occupancy, counts, entered};
-use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, share};
+use crate::report::{Cell, Mark, Report, Series, Table, share};
 use crate::shaders::inactive;
 use crate::shaders::sampled;
 use std::collections::BTreeMap;
@@ -48,9 +50,13 @@ impl Question for Simt {
         TABLES
     }
 
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
+    }
+
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         // Rays are never sampled.
-        let measured = |t: &Table| if t.name == "events" { 0 } else { sums::columns().len() };
+        let measured = |t: &Table| if t.name == "events" { 0 } else { columns::SUMS };
         sampled::answer(trace, &SIMT, measured, |trace| self.report(trace))
     }
 }
@@ -161,13 +167,9 @@ impl Folded {
     }
 
     fn tables(&self, context: &Context) -> Vec<Table> {
-        let text = |name: &str| vec![Column::new(name, Unit::Text)];
-        let table = |name: &str, first: Vec<Column>, rows: Vec<(Vec<Cell>, &Sums)>| Table {
-            name: name.to_owned(),
-            columns: first.into_iter().chain(sums::columns()).collect(),
-            rows: rows.into_iter().map(|(cells, s)| cells.into_iter().chain(s.cells()).collect()).collect(),
+        let table = |of: Sheet, rows: Vec<(Vec<Cell>, &Sums)>| {
+            of.table(rows.into_iter().map(|(cells, s)| cells.into_iter().chain(s.cells()).collect()))
         };
-        let frame = vec![Column::new("frame", Unit::Count)];
         let pipelines =
             self.pipelines.iter().map(|(id, s)| (vec![context.pipeline_words(*id).into()], s)).collect();
         let mut blocks: Vec<_> = self.blocks.iter().collect();
@@ -178,20 +180,12 @@ impl Folded {
             .map(|(&(entry, function, block), s)| (context.block_cells(entry, function, block), s))
             .collect();
         vec![
-            table("whole", text("basic blocks"), vec![(vec!["all".into()], &self.whole)]),
-            table(
-                "stages",
-                text("stage"),
-                self.stages.iter().map(|(k, s)| (vec![k.as_str().into()], s)).collect(),
-            ),
-            table("pipelines", text("pipeline"), pipelines),
-            table(
-                "shaders",
-                Context::entry_columns(),
-                self.entries.iter().map(|(k, s)| (context.entry_cells(*k), s)).collect(),
-            ),
-            table("frames", frame, self.frames.iter().map(|(k, s)| (vec![Cell::Count(*k)], s)).collect()),
-            table("blocks", Context::block_columns(), blocks),
+            table(columns::WHOLE, vec![(vec!["all".into()], &self.whole)]),
+            table(columns::STAGES, self.stages.iter().map(|(k, s)| (vec![k.as_str().into()], s)).collect()),
+            table(columns::PIPELINES, pipelines),
+            table(columns::SHADERS, self.entries.iter().map(|(k, s)| (context.entry_cells(*k), s)).collect()),
+            table(columns::FRAMES, self.frames.iter().map(|(k, s)| (vec![Cell::Count(*k)], s)).collect()),
+            table(columns::BLOCKS, blocks),
         ]
     }
 }
@@ -226,12 +220,7 @@ pub(crate) fn events(
 
 fn events_table(events: &BTreeMap<String, Occupancy>) -> Table {
     let row = |(of, s): (&String, &Occupancy)| [of.as_str().into()].into_iter().chain(s.cells()).collect();
-    let sums = Occupancy::columns(["executed", "active", "efficiency"]);
-    Table {
-        name: "events".into(),
-        columns: [Column::new("event", Unit::Text)].into_iter().chain(sums).collect(),
-        rows: events.iter().map(row).collect(),
-    }
+    columns::EVENTS.table(events.iter().map(row))
 }
 
 fn size(context: &Context, frame: u64) -> Result<u64, Unreadable> {
@@ -242,14 +231,9 @@ fn size(context: &Context, frame: u64) -> Result<u64, Unreadable> {
 }
 
 fn histogram(of: &str, popcounts: &BTreeMap<u64, u64>) -> Series {
-    Series {
-        name: format!("popcounts_{}", of.replace('-', "_")),
-        title: format!("Active invocations, {of}"),
-        mark: Mark::Bars,
-        x: Column::new("active", Unit::Invocations),
-        y: Column::new("executions", Unit::Executions),
-        points: popcounts.iter().map(|(&n, &count)| (Cell::Count(n), Cell::Count(count))).collect(),
-    }
+    let points = popcounts.iter().map(|(&n, &count)| (Cell::Count(n), Cell::Count(count)));
+    let name = format!("popcounts_{}", of.replace('-', "_"));
+    Series { name, ..columns::POPCOUNTS.series(&format!("Active invocations, {of}"), Mark::Bars, points) }
 }
 
 #[cfg(test)]

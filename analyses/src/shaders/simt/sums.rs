@@ -1,6 +1,6 @@
 //! Sums over executions, and what is said of them.
 
-use crate::report::{Cell, Column, Unit};
+use crate::report::Cell;
 
 /// Sums over some executions of basic blocks by subgroups.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,7 +34,7 @@ impl Sums {
         self.weighted_slots
     }
 
-    /// Under [`columns`].
+    /// Under the columns of the tables.
     pub fn cells(&self) -> Vec<Cell> {
         vec![
             Cell::Count(self.executions),
@@ -44,15 +44,4 @@ impl Sums {
             Cell::Count(self.helpers),
         ]
     }
-}
-
-/// What is said of sums.
-pub fn columns() -> Vec<Column> {
-    vec![
-        Column::new("executed", Unit::Subgroups),
-        Column::new("active", Unit::Invocations),
-        Column::new("efficiency", Unit::Percent),
-        Column::new("weighted", Unit::Percent),
-        Column::new("helpers", Unit::Invocations),
-    ]
 }

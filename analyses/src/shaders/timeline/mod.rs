@@ -19,6 +19,7 @@
 //! before and after it, in which the device has less in flight than it would.
 
 mod chart;
+mod columns;
 mod lanes;
 mod picture;
 mod spans;
@@ -26,7 +27,8 @@ mod trace_events;
 
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, File, Mark, Report, Series, Table, Unit, most, share};
+use crate::explain::Sheet;
+use crate::report::{Cell, File, Mark, Report, Series, Table, most, share};
 use crate::stats::Sample;
 use spans::{Load, Span, Spans, Sweep, unit_words};
 use std::collections::BTreeMap;
@@ -56,6 +58,10 @@ impl Question for Timeline {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&TIMELINE, &TIMELINE_EXITS];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
@@ -120,11 +126,11 @@ fn over_time(report: &mut Report, context: &Context, spans: &Spans) {
     for (spans, sweep) in frames.iter().take(PICTURES) {
         report.series.push(Series {
             name: format!("in_flight_frame_{}", sweep.frame),
-            title: format!("Subgroups in flight, frame {}", sweep.frame),
-            mark: Mark::Line,
-            x: Column::new("since the first began", Unit::Cycles),
-            y: Column::new("in flight, mean", Unit::Subgroups),
-            points: sweep.parts(POINTS).into_iter().map(|(x, y)| (x.into(), y.into())).collect(),
+            ..columns::IN_FLIGHT.series(
+                &format!("Subgroups in flight, frame {}", sweep.frame),
+                Mark::Line,
+                sweep.parts(POINTS).into_iter().map(|(x, y)| (x.into(), y.into())),
+            )
         });
         report.timelines.push(chart::chart(context, spans, sweep));
         match picture::draw(context, spans, sweep) {
@@ -219,16 +225,7 @@ fn durations(report: &mut Report, context: &Context, spans: &[Span], simt: &BTre
         let stage = stages.get_mut(context.entry(entry).map_or("?", |e| &*e.stage));
         stage.into_iter().for_each(|s| s.simt = (s.simt.0 + of.simt.0, s.simt.1 + of.simt.1));
     }
-    let table = |name: &str, mut columns: Vec<Column>, rows: Vec<(Vec<Cell>, Some)>| {
-        columns.push(Column::new("spans", Unit::Subgroups));
-        for name in ["mean", "min", "50 %", "90 %", "99 %", "max", "sum"] {
-            columns.push(Column::new(name, Unit::Cycles));
-        }
-        columns.extend([
-            Column::new("fullness", Unit::Percent),
-            Column::new("pieces", Unit::Ratio),
-            Column::new("SIMT efficiency", Unit::Percent),
-        ]);
+    let table = |sheet: Sheet, rows: Vec<(Vec<Cell>, Some)>| {
         let cells = |(mut cells, s): (Vec<Cell>, Some)| {
             let (n, sum) = (s.ticks.len() as u64, s.sum());
             let ticks = Sample::new(s.ticks);
@@ -240,13 +237,13 @@ fn durations(report: &mut Report, context: &Context, spans: &[Span], simt: &BTre
             cells.push(Cell::share(s.simt.0, s.simt.1));
             cells
         };
-        Table { name: name.to_owned(), columns, rows: rows.into_iter().map(cells).collect() }
+        sheet.table(rows.into_iter().map(cells))
     };
     report.headlines.extend(longest(context, &entries));
     let stages = stages.into_iter().map(|(k, s)| (vec![Cell::from(k)], s)).collect();
-    report.tables.push(table("stages", vec![Column::new("stage", Unit::Text)], stages));
+    report.tables.push(table(columns::STAGES, stages));
     let entries = entries.into_iter().map(|(k, s)| (context.entry_cells(k), s)).collect();
-    report.tables.push(table("shaders", Context::entry_columns(), entries));
+    report.tables.push(table(columns::SHADERS, entries));
 }
 
 /// Active and all slots of each entry point's blocks, where pass `simt` ran.
@@ -264,12 +261,6 @@ fn efficiency(trace: &dyn Source, context: &Context) -> Result<BTreeMap<u64, (u6
 
 /// Where subgroups left.
 fn exits(trace: &dyn Source, context: &Context) -> Result<Table, Unreadable> {
-    let mut columns = Context::block_columns();
-    columns.extend([
-        Column::new("leaves by", Unit::Text),
-        Column::new("exits", Unit::Subgroups),
-        Column::new("left", Unit::Invocations),
-    ]);
     // Entry point, function, block, word offset, how; exits and invocations.
     type Place = (u64, u64, u64, u64, String);
     let mut places: BTreeMap<Place, (u64, u64)> = BTreeMap::new();
@@ -287,7 +278,7 @@ fn exits(trace: &dyn Source, context: &Context) -> Result<Table, Unreadable> {
         cells.extend([Cell::Text(how), exits.into(), left.into()]);
         cells
     };
-    Ok(Table { name: "exits".into(), columns, rows: places.into_iter().map(row).collect() })
+    Ok(columns::EXITS.table(places.into_iter().map(row)))
 }
 
 /// How many spans of each stage took how long: buckets of powers of two, in four parts each.
@@ -301,26 +292,16 @@ fn histograms(context: &Context, spans: &[Span]) -> Vec<Series> {
     }
     let series = |(stage, buckets): (&str, BTreeMap<u64, u64>)| Series {
         name: format!("durations_{}", stage.replace('-', "_")),
-        title: format!("Durations of {stage} subgroups"),
-        mark: Mark::Bars,
-        x: Column::new("duration", Unit::Cycles),
-        y: Column::new("spans", Unit::Subgroups),
-        points: buckets.into_iter().map(|(t, n)| (t.into(), n.into())).collect(),
+        ..columns::DURATIONS.series(
+            &format!("Durations of {stage} subgroups"),
+            Mark::Bars,
+            buckets.into_iter().map(|(t, n)| (t.into(), n.into())),
+        )
     };
     stages.into_iter().map(series).collect()
 }
 
 fn whole(sweeps: &[&Sweep]) -> Table {
-    let columns = vec![
-        Column::new("frame", Unit::Count),
-        Column::new("spans", Unit::Subgroups),
-        Column::new("length", Unit::Cycles),
-        Column::new("in flight, mean", Unit::Subgroups),
-        Column::new("in flight, most", Unit::Subgroups),
-        Column::new("busy", Unit::Percent),
-        Column::new("gaps", Unit::Count),
-        Column::new("longest gap", Unit::Cycles),
-    ];
     let row = |s: &&Sweep| {
         vec![
             s.frame.into(),
@@ -333,7 +314,7 @@ fn whole(sweeps: &[&Sweep]) -> Table {
             s.gaps.iter().map(|g| g.end - g.begin).max().unwrap_or(0).into(),
         ]
     };
-    Table { name: "frames".into(), columns, rows: sweeps.iter().map(row).collect() }
+    columns::FRAMES.table(sweeps.iter().map(row))
 }
 
 /// Loads of all frames, by key.
@@ -349,21 +330,13 @@ fn sums<'s>(sweeps: &[&'s Sweep], of: impl Fn(&'s Sweep) -> &'s BTreeMap<u64, Lo
     all
 }
 
-fn loads(name: &str, first: Vec<Column>, rows: Vec<(Vec<Cell>, Load)>, length: u64) -> Table {
-    let mut columns = first;
-    columns.extend([
-        Column::new("spans", Unit::Subgroups),
-        Column::new("busy", Unit::Cycles),
-        Column::new("busy", Unit::Percent),
-        Column::new("in flight, mean", Unit::Subgroups),
-        Column::new("in flight, most", Unit::Subgroups),
-    ]);
+fn loads(sheet: Sheet, rows: Vec<(Vec<Cell>, Load)>, length: u64) -> Table {
     let cells = |(mut cells, l): (Vec<Cell>, Load)| {
         let rest = [Cell::share(l.busy, length), mean(l.ticks, length), l.most.into()];
         cells.extend([l.spans.into(), l.busy.into()].into_iter().chain(rest));
         cells
     };
-    Table { name: name.to_owned(), columns, rows: rows.into_iter().map(cells).collect() }
+    sheet.table(rows.into_iter().map(cells))
 }
 
 fn length(sweeps: &[&Sweep]) -> u64 {
@@ -377,13 +350,13 @@ fn added(ticks: impl Iterator<Item = u64>) -> u64 {
 
 fn units(sweeps: &[&Sweep]) -> Table {
     let rows = sums(sweeps, |s| &s.units).into_iter().map(|(k, l)| (vec![unit_words(k).into()], l));
-    loads("units", vec![Column::new("unit", Unit::Text)], rows.collect(), length(sweeps))
+    loads(columns::UNITS, rows.collect(), length(sweeps))
 }
 
 fn pipelines(context: &Context, sweeps: &[&Sweep]) -> Table {
     let rows = sums(sweeps, |s| &s.pipelines).into_iter();
     let rows = rows.map(|(k, l)| (vec![context.pipeline_words(k).into()], l)).collect();
-    loads("pipelines", vec![Column::new("pipeline", Unit::Text)], rows, length(sweeps))
+    loads(columns::PIPELINES, rows, length(sweeps))
 }
 
 /// What ran beside what.
@@ -394,28 +367,15 @@ fn overlap(context: &Context, sweeps: &[&Sweep]) -> Table {
         let sum: &mut u64 = pairs.entry(pair).or_default();
         *sum = sum.saturating_add(*ticks);
     }
-    let columns = vec![
-        Column::new("pipeline", Unit::Text),
-        Column::new("beside", Unit::Text),
-        Column::new("both", Unit::Cycles),
-        Column::new("of the shorter", Unit::Percent),
-    ];
     let row = |((a, b), both): ((u64, u64), u64)| {
         let shorter = [a, b].iter().filter_map(|p| busy.get(p)).map(|l| l.busy).min().unwrap_or(0);
         let words = [a, b].map(|p| Cell::Text(context.pipeline_words(p)));
         words.into_iter().chain([both.into(), Cell::share(both, shorter)]).collect()
     };
-    Table { name: "overlap".into(), columns, rows: pairs.into_iter().map(row).collect() }
+    columns::OVERLAP.table(pairs.into_iter().map(row))
 }
 
 fn gaps(context: &Context, sweeps: &[&Sweep]) -> Table {
-    let columns = vec![
-        Column::new("frame", Unit::Count),
-        Column::new("since the first began", Unit::Cycles),
-        Column::new("nothing ran for", Unit::Cycles),
-        Column::new("after", Unit::Text),
-        Column::new("before", Unit::Text),
-    ];
     let mut rows = vec![];
     for s in sweeps {
         let mut longest: Vec<_> = s.gaps.iter().collect();
@@ -430,7 +390,7 @@ fn gaps(context: &Context, sweeps: &[&Sweep]) -> Table {
             ]
         }));
     }
-    Table { name: "gaps".into(), columns, rows }
+    columns::GAPS.table(rows)
 }
 
 #[cfg(test)]

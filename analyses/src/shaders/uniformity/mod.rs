@@ -16,9 +16,12 @@
 //! *Caveats.* A subgroup of one active invocation is always uniform. A place that is executed seldom is easily dynamic
 //! uniform. What is read through a function's parameter has an address that is not seen.
 
+mod columns;
+
 use crate::Question;
 use crate::context::{Context, source_words};
-use crate::report::{Cell, Column, Report, Table, Unit, counted, most, share};
+use crate::explain::Sheet;
+use crate::report::{Cell, Report, Table, counted, most, share};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use trace::tables::{UNIFORMITY, UNIFORMITY_SITES};
@@ -45,6 +48,10 @@ impl Question for Uniformity {
         TABLES
     }
 
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
+    }
+
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
         let context = Context::read(trace)?;
         let sites = sites(trace, &context)?;
@@ -52,12 +59,12 @@ impl Question for Uniformity {
         let kinds: BTreeMap<&str, Vec<&Site>> = group(&sites, |s| &*s.kind);
         report.headlines = kinds.get("branch").and_then(|of| branches(of)).into_iter().collect();
         report.headlines.extend(always(&sites));
-        report.tables.push(classes("classes", "kind", &kinds));
+        report.tables.push(classes(columns::CLASSES, &kinds));
         let memory: Vec<Site> = sites.iter().filter(|s| &*s.kind != "branch").cloned().collect();
         let by_memory = group(&memory, |s| (&*s.kind, &*s.class));
         let named: BTreeMap<String, Vec<&Site>> =
             by_memory.into_iter().map(|((kind, class), of)| (format!("{kind}, {class}"), of)).collect();
-        report.tables.push(classes("memory", "kind, memory", &named));
+        report.tables.push(classes(columns::MEMORY, &named));
         report.tables.push(shaders(&sites, &context));
         report.tables.push(divergent(&sites));
         report.tables.push(unproven(&sites));
@@ -167,16 +174,6 @@ fn group<'s, K: Ord>(sites: &'s [Site], key: impl Fn(&'s Site) -> K) -> BTreeMap
     groups
 }
 
-fn class_columns(first: &str) -> Vec<Column> {
-    let mut columns = vec![Column::new(first, Unit::Text)];
-    let counts = ["places", "static", "dynamic", "divergent", "not executed", "not measured"];
-    columns.extend(counts.map(|c| Column::new(c, Unit::Count)));
-    columns.extend(["static", "dynamic", "divergent"].map(|c| Column::new(c, Unit::Percent)));
-    columns.push(Column::new("executed", Unit::Subgroups));
-    columns.push(Column::new("diverged", Unit::Percent));
-    columns
-}
-
 fn class_cells(of: &[&Site]) -> Vec<Cell> {
     let count = |c: Class| of.iter().filter(|s| s.what() == c).count() as u64;
     let classes = [Class::Static, Class::Dynamic, Class::Divergent].map(count);
@@ -193,11 +190,11 @@ fn class_cells(of: &[&Site]) -> Vec<Cell> {
     cells
 }
 
-fn classes<K: AsRef<str>>(name: &str, first: &str, groups: &BTreeMap<K, Vec<&Site>>) -> Table {
+fn classes<K: AsRef<str>>(sheet: Sheet, groups: &BTreeMap<K, Vec<&Site>>) -> Table {
     let row = |(key, of): (&K, &Vec<&Site>)| {
         std::iter::once(key.as_ref().into()).chain(class_cells(of)).collect::<Vec<Cell>>()
     };
-    Table { name: name.into(), columns: class_columns(first), rows: groups.iter().map(row).collect() }
+    sheet.table(groups.iter().map(row))
 }
 
 /// How often branches diverged, and which most.
@@ -241,11 +238,7 @@ fn shaders(sites: &[Site], _: &Context) -> Table {
         })
         .collect();
     rows.sort_by_key(|r| std::cmp::Reverse(r.0));
-    Table {
-        name: "shaders".into(),
-        columns: class_columns("shader"),
-        rows: rows.into_iter().map(|r| r.1).collect(),
-    }
+    columns::SHADERS.table(rows.into_iter().map(|r| r.1))
 }
 
 /// Where invocations differ most often.
@@ -262,18 +255,7 @@ fn divergent(sites: &[Site]) -> Table {
             s.place.clone().into(),
         ]
     };
-    Table {
-        name: "divergent".into(),
-        columns: vec![
-            Column::new("divergent", Unit::Text),
-            Column::new("name", Unit::Text),
-            Column::new("executed", Unit::Subgroups),
-            Column::new("diverged", Unit::Percent),
-            Column::new("active then", Unit::Invocations),
-            Column::new("place", Unit::Text),
-        ],
-        rows: of.iter().take(LISTED).map(row).collect(),
-    }
+    columns::DIVERGENT.table(of.iter().take(LISTED).map(row))
 }
 
 fn unproven_of(sites: &[Site]) -> Vec<&Site> {
@@ -287,16 +269,7 @@ fn unproven(sites: &[Site]) -> Table {
     let row = |s: &&Site| {
         vec![(&*s.kind).into(), (&*s.name).into(), Cell::Count(s.executions), s.place.clone().into()]
     };
-    Table {
-        name: "dynamic".into(),
-        columns: vec![
-            Column::new("dynamic uniform", Unit::Text),
-            Column::new("name", Unit::Text),
-            Column::new("executed", Unit::Subgroups),
-            Column::new("place", Unit::Text),
-        ],
-        rows: unproven_of(sites).iter().take(LISTED).map(row).collect(),
-    }
+    columns::DYNAMIC.table(unproven_of(sites).iter().take(LISTED).map(row))
 }
 
 /// Whether what was proven held.
@@ -304,21 +277,12 @@ fn soundness(sites: &[Site], report: &mut Report) {
     let proven: Vec<&Site> = sites.iter().filter(|s| s.proven).collect();
     let checked: Vec<&&Site> = proven.iter().filter(|s| s.executions != 0).collect();
     let wrong: Vec<&&&Site> = checked.iter().filter(|s| s.diverged != 0).collect();
-    report.tables.push(Table {
-        name: "soundness".into(),
-        columns: vec![
-            Column::new("static places", Unit::Count),
-            Column::new("checked", Unit::Count),
-            Column::new("executions checked", Unit::Subgroups),
-            Column::new("seen to differ", Unit::Count),
-        ],
-        rows: vec![vec![
-            Cell::Count(proven.len() as u64),
-            Cell::Count(checked.len() as u64),
-            Cell::Count(checked.iter().map(|s| s.executions).sum()),
-            Cell::Count(wrong.len() as u64),
-        ]],
-    });
+    report.tables.push(columns::SOUNDNESS.table([vec![
+        Cell::Count(proven.len() as u64),
+        Cell::Count(checked.len() as u64),
+        Cell::Count(checked.iter().map(|s| s.executions).sum()),
+        Cell::Count(wrong.len() as u64),
+    ]]));
     for s in wrong {
         report.failures.push(format!(
             "{} {} was proven uniform, and differed in {} of {} executions: {}",

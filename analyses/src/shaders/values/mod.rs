@@ -15,9 +15,12 @@
 //! *Constant*: a place that saw one value in all frames. It may be made a specialization constant, as far as these frames
 //! say.
 
+mod columns;
+
 use crate::Question;
 use crate::context::Context;
-use crate::report::{Cell, Column, Report, Table, Unit, counted, share};
+use crate::explain::Sheet;
+use crate::report::{Cell, Report, Table, counted, share};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use trace::tables::{
@@ -46,6 +49,10 @@ impl Question for Values {
     fn wants(&self) -> &'static [&'static trace::Table] {
         static TABLES: &[&trace::Table] = &[&VALUE_SITES, &VALUES];
         TABLES
+    }
+
+    fn sheets(&self) -> &'static [Sheet] {
+        columns::SHEETS
     }
 
     fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
@@ -212,10 +219,6 @@ fn sites(trace: &dyn Source, context: &Context) -> Result<Vec<Site>, Unreadable>
     Ok(all.into_values().collect())
 }
 
-fn text(name: &str) -> Column {
-    Column::new(name, Unit::Text)
-}
-
 /// What is read, summed by kind of memory.
 fn classes(sites: &[Site]) -> Table {
     let mut groups: BTreeMap<&str, Vec<&Site>> = BTreeMap::new();
@@ -234,19 +237,7 @@ fn classes(sites: &[Site]) -> Table {
             count(&|s| s.overflow != 0),
         ]
     };
-    Table {
-        name: "memory".into(),
-        columns: vec![
-            text("memory"),
-            Column::new("places", Unit::Count),
-            Column::new("read", Unit::Invocations),
-            Column::new("zeros", Unit::Percent),
-            Column::new("always zero", Unit::Count),
-            Column::new("constant", Unit::Count),
-            Column::new("estimated", Unit::Count),
-        ],
-        rows: groups.into_iter().map(row).collect(),
-    }
+    columns::MEMORY.table(groups.into_iter().map(row))
 }
 
 /// What always gave one value, and where most zeros come from.
@@ -288,18 +279,7 @@ fn zeros(sites: &[Site]) -> Table {
             s.place.clone().into(),
         ]
     };
-    Table {
-        name: "zeros".into(),
-        columns: vec![
-            text("zeros in"),
-            text("memory"),
-            Column::new("read", Unit::Invocations),
-            Column::new("zeros", Unit::Invocations),
-            Column::new("zeros", Unit::Percent),
-            text("place"),
-        ],
-        rows: zeros_of(sites).iter().take(LISTED).map(row).collect(),
-    }
+    columns::ZEROS.table(zeros_of(sites).iter().take(LISTED).map(row))
 }
 
 /// Places that saw one value, most read first.
@@ -321,18 +301,7 @@ fn constant(sites: &[Site]) -> Table {
             s.place.clone().into(),
         ]
     };
-    Table {
-        name: "constant".into(),
-        columns: vec![
-            text("constant"),
-            text("memory"),
-            text("value"),
-            Column::new("read", Unit::Invocations),
-            Column::new("frames", Unit::Count),
-            text("place"),
-        ],
-        rows: constant_of(sites).iter().take(LISTED).map(row).collect(),
-    }
+    columns::CONSTANT.table(constant_of(sites).iter().take(LISTED).map(row))
 }
 
 /// How often values change from action to action, and from frame to frame.
@@ -354,19 +323,7 @@ fn changes(sites: &[Site]) -> Table {
             s.place.clone().into(),
         ]
     };
-    Table {
-        name: "changes".into(),
-        columns: vec![
-            text("changes of"),
-            Column::new("actions", Unit::Count),
-            Column::new("pairs", Unit::Count),
-            Column::new("changed", Unit::Percent),
-            Column::new("not known", Unit::Count),
-            Column::new("frame to frame", Unit::Percent),
-            text("place"),
-        ],
-        rows: of.iter().take(LISTED).map(row).collect(),
-    }
+    columns::CHANGES.table(of.iter().take(LISTED).map(row))
 }
 
 fn by_executions(sites: &[Site]) -> Vec<&Site> {
@@ -392,20 +349,7 @@ fn all(sites: &[Site]) -> Table {
             s.place.clone().into(),
         ]
     };
-    Table {
-        name: "places".into(),
-        columns: vec![
-            text("read"),
-            text("memory"),
-            Column::new("read", Unit::Invocations),
-            Column::new("zeros", Unit::Percent),
-            text("distinct"),
-            text("most frequent"),
-            Column::new("share", Unit::Percent),
-            text("place"),
-        ],
-        rows: by_executions(sites).iter().map(row).collect(),
-    }
+    columns::PLACES.table(by_executions(sites).iter().map(row))
 }
 
 /// The most frequent values of each place.
@@ -421,16 +365,7 @@ fn top(sites: &[Site]) -> Table {
             ]);
         }
     }
-    Table {
-        name: "top".into(),
-        columns: vec![
-            text("most frequent values of"),
-            text("value"),
-            Column::new("read", Unit::Invocations),
-            Column::new("share", Unit::Percent),
-        ],
-        rows,
-    }
+    columns::TOP.table(rows)
 }
 
 #[cfg(test)]

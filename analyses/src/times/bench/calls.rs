@@ -7,7 +7,8 @@
 //! times, alike for each call; finding the driver's function is in those of the capture's own calls, a few nanoseconds each, and
 //! not in those that a plan makes in their place.
 
-use crate::report::{Cell, Column, Table, Unit};
+use super::columns;
+use crate::report::{Cell, Table};
 use crate::stats::Sample;
 use trace::run::{CallSample, Run};
 
@@ -39,18 +40,7 @@ pub fn calls(run: &Run) -> Table {
             }
         }
     }
-    Table {
-        name: "calls".into(),
-        columns: vec![
-            Column::new("calls of", Unit::Text),
-            Column::new("capture", Unit::Text),
-            Column::new("plan", Unit::Text),
-            Column::new("calls", Unit::Count),
-            Column::new("CPU time, median", Unit::Nanoseconds),
-            Column::new("change", Unit::Percent),
-        ],
-        rows,
-    }
+    columns::CALLS.table(rows)
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@
 
 mod bands;
 mod calls;
+mod columns;
 mod figures;
 mod plan;
 #[cfg(test)]
@@ -24,13 +25,16 @@ mod tests;
 
 pub use bands::{Band, Density, bands, density};
 pub use calls::calls;
+pub(crate) use columns::SHEETS;
+pub use columns::{CLOCKS, PLANS, REFUSED};
 pub use figures::{Picture, figures};
 pub use plan::{About, Calls, Plan, Quartiles};
 
 use crate::context::Context;
+use crate::explain::Meaning;
 use crate::rays::events::{ALL, Occupancy};
 use crate::report::shapes::{Distribution, Group};
-use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, medians};
+use crate::report::{Cell, Column, Mark, Report, Series, Table, medians};
 use crate::shaders::simt;
 use crate::stats::Stats;
 use trace::run::{FrameSample, Run};
@@ -89,7 +93,6 @@ fn ms(n: f64) -> Cell {
 }
 
 fn times(plans: &[Plan]) -> Table {
-    let time = |name: &str| Column::new(name, Unit::Milliseconds);
     let row = |p: &Plan| {
         let s = p.sample();
         let q = Quartiles::of(&s)?;
@@ -109,23 +112,7 @@ fn times(plans: &[Plan]) -> Table {
             Cell::Number(100.0 * outliers as f64 / s.count() as f64),
         ])
     };
-    Table {
-        name: "times".into(),
-        columns: vec![
-            Column::new("plan", Unit::Text),
-            Column::new("frames", Unit::Count),
-            time("mean"),
-            time("median"),
-            time("IQR"),
-            time("std dev"),
-            time("min"),
-            time("p99"),
-            time("max"),
-            Column::new("outliers", Unit::Count),
-            Column::new("outliers", Unit::Percent),
-        ],
-        rows: plans.iter().filter_map(row).collect(),
-    }
+    columns::TIMES.table(plans.iter().filter_map(row))
 }
 
 const PERCENTILES: [f64; 9] = [1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0];
@@ -138,12 +125,8 @@ fn spread(plans: &[Plan]) -> Table {
         row.extend(PERCENTILES.map(|at| number(s.percentile(at).map(|n| n / 1e6))));
         Some(row)
     };
-    let columns = PERCENTILES.map(|p| Column::new(format!("p{p}"), Unit::Milliseconds));
-    Table {
-        name: "percentiles".into(),
-        columns: [Column::new("plan", Unit::Text)].into_iter().chain(columns).collect(),
-        rows: plans.iter().filter_map(row).collect(),
-    }
+    let columns = |m: &Meaning| PERCENTILES.map(|p| Column::new(format!("p{p}"), m.unit)).into();
+    columns::PERCENTILES.table_with(columns, plans.iter().filter_map(row))
 }
 
 fn band_table(plans: &[Plan]) -> Table {
@@ -156,18 +139,7 @@ fn band_table(plans: &[Plan]) -> Table {
         };
         all.into_iter().enumerate().map(row).collect::<Vec<_>>()
     });
-    Table {
-        name: "bands".into(),
-        columns: vec![
-            Column::new("plan", Unit::Text),
-            Column::new("band", Unit::Count),
-            Column::new("around", Unit::Milliseconds),
-            Column::new("from", Unit::Milliseconds),
-            Column::new("to", Unit::Milliseconds),
-            Column::new("frames", Unit::Percent),
-        ],
-        rows: rows.collect(),
-    }
+    columns::BANDS.table(rows)
 }
 
 /// Figure 3.8 of the thesis in numbers; changes are against identity.
@@ -184,18 +156,7 @@ fn efficiencies(plans: &[Plan]) -> Table {
             change(p.actual, identity.and_then(|i| i.actual)),
         ])
     };
-    let percent = |name: &str| Column::new(name, Unit::Percent);
-    Table {
-        name: "efficiency".into(),
-        columns: vec![
-            Column::new("plan", Unit::Text),
-            percent("synthetic SIMT efficiency"),
-            percent("against identity"),
-            percent("actual SIMT efficiency"),
-            percent("against identity"),
-        ],
-        rows: plans.iter().filter_map(row).collect(),
-    }
+    columns::EFFICIENCY.table(plans.iter().filter_map(row))
 }
 
 /// The times in an HDR histogram's buckets, as question frame-times has them.
@@ -203,11 +164,11 @@ fn histogram(plan: &Plan) -> Option<Series> {
     let stats: Stats = plan.times.iter().flatten().copied().collect();
     (stats.count() > 0).then(|| Series {
         name: format!("histogram_{}", plan.name),
-        title: plan.name.clone(),
-        mark: Mark::Bars,
-        x: Column::new("from", Unit::Milliseconds),
-        y: Column::new("frames", Unit::Count),
-        points: stats.buckets().map(|(at, n)| (Cell::Number(at.as_millis()), Cell::Count(n))).collect(),
+        ..columns::HISTOGRAM.series(
+            &plan.name,
+            Mark::Bars,
+            stats.buckets().map(|(at, n)| (Cell::Number(at.as_millis()), Cell::Count(n))),
+        )
     })
 }
 
@@ -219,11 +180,7 @@ fn course(plan: &Plan) -> Option<Series> {
     let points: Vec<_> = points.collect();
     (!points.is_empty()).then(|| Series {
         name: format!("times_{}", plan.name),
-        title: plan.name.clone(),
-        mark: Mark::Line,
-        x: Column::new("turn", Unit::Count),
-        y: Column::new("time", Unit::Milliseconds),
-        points,
+        ..columns::COURSES.series(&plan.name, Mark::Line, points)
     })
 }
 

@@ -1,7 +1,9 @@
 //! Counters of spans: those of what lies within one added to its own.
 
+use super::columns;
 use super::sums::{Counts, Top, at};
-use crate::report::{Cell, Column, Table, Unit};
+use crate::explain::{Meaning, OTHERS};
+use crate::report::{Cell, Column, Table};
 use std::collections::HashMap;
 use trace::{COUNTERS, CommandCounters, CommandTime, SpanKind, counter_name};
 
@@ -58,12 +60,11 @@ pub fn table(top: &[Top<'_>], finest: SpanKind) -> Option<Table> {
             .chain(shown.iter().map(|c| counts[*c].map_or(Cell::Missing, mean)))
             .collect()
     });
-    let names = shown.iter().map(|c| Column::new(counter_name(COUNTERS[*c]), Unit::Count));
-    Some(Table {
-        name: "statistics".to_owned(),
-        rows: rows.collect(),
-        columns: [finest.name(), "at"].map(|n| Column::new(n, Unit::Text)).into_iter().chain(names).collect(),
-    })
+    let names = |m: &Meaning| match m.name {
+        OTHERS => shown.iter().map(|c| Column::new(counter_name(COUNTERS[*c]), m.unit)).collect(),
+        _ => vec![Column::new(finest.name(), m.unit)],
+    };
+    Some(columns::STATISTICS.table_with(names, rows))
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@
 //! pass says little, and on some drivers it ends the batching of draws. The load frame is left out.
 
 mod axis;
+mod columns;
 mod counters;
 mod export;
 mod nest;
@@ -32,7 +33,8 @@ pub use nest::{Place, places};
 pub use sums::object;
 
 use crate::Run;
-use crate::report::{Cell, Column, Report, SCHEMA_VERSION, Table, Unit, share};
+use crate::report::{Cell, Column, Report, SCHEMA_VERSION, Table, share};
+pub(crate) use columns::SHEETS;
 use std::collections::HashMap;
 use sums::{Counts, Sum, Timed, Top, around, at, ms};
 use trace::{CommandCounters, CommandTime, SpanKind, TimeNames};
@@ -170,21 +172,7 @@ fn top_table(top: &[Top<'_>], finest: SpanKind, total: u64, names: &TimeNames) -
             Cell::share(cumulative, total),
         ]
     });
-    Table {
-        name: "top".to_owned(),
-        columns: vec![
-            Column::new(finest.name(), Unit::Text),
-            Column::new("at", Unit::Text),
-            Column::new("pipeline", Unit::Text),
-            Column::new("within", Unit::Text),
-            Column::new("times", Unit::Count),
-            Column::new("mean", Unit::Milliseconds),
-            Column::new("max", Unit::Milliseconds),
-            Column::new("share", Unit::Percent),
-            Column::new("cumulative", Unit::Percent),
-        ],
-        rows: rows.collect(),
-    }
+    columns::TOP.table_with(|m| vec![Column::new(finest.name(), m.unit)], rows)
 }
 
 /// Totals of submissions, labels and passes, in the order they first began.
@@ -212,17 +200,7 @@ fn tree(placed: &[Timed<'_>], total: u64, names: &TimeNames) -> Table {
             Cell::share(sum.total, total),
         ]
     });
-    Table {
-        name: "tree".to_owned(),
-        columns: vec![
-            Column::new("labels and passes", Unit::Text),
-            Column::new("times", Unit::Count),
-            Column::new("mean", Unit::Milliseconds),
-            Column::new("max", Unit::Milliseconds),
-            Column::new("share", Unit::Percent),
-        ],
-        rows: rows.collect(),
-    }
+    columns::TREE.table(rows)
 }
 
 fn notes(placed: &[Timed<'_>], only_load: bool) -> Vec<String> {

@@ -3,9 +3,11 @@
 //! Guarantees: each node stands before its parts, nodes side by side in the order in which they first began; times are those
 //! of the tables. A node that was not timed itself (its parts were) has no values.
 
+use super::columns;
 use super::sums::{Sum, Timed, around, ms};
+use crate::explain::Meaning;
+use crate::report::Cell;
 use crate::report::shapes::{Node, Tree};
-use crate::report::{Cell, Column, Unit};
 use std::collections::HashMap;
 use trace::{SpanKind, TimeNames};
 
@@ -55,12 +57,7 @@ pub fn tree(placed: &[Timed<'_>], total: u64, names: &TimeNames) -> Option<Tree>
     Some(Tree {
         name: "tree".into(),
         title: "What frames are made of".into(),
-        columns: vec![
-            Column::new("times", Unit::Count),
-            Column::new("mean", Unit::Milliseconds),
-            Column::new("max", Unit::Milliseconds),
-            Column::new("share", Unit::Percent),
-        ],
+        columns: columns::SUM.iter().map(Meaning::column).collect(),
         nodes,
     })
 }

@@ -18,10 +18,14 @@
 //! input, for a display, for its own work between calls), so these are not the program's frame rates: they say
 //! how fast the driver and the device do the program's work.
 
+mod columns;
+
 use crate::Run;
+use crate::explain::Sheet;
 use crate::report::shapes::{Distribution, Group};
-use crate::report::{Cell, Column, Mark, Report, SCHEMA_VERSION, Series, Table, Unit};
+use crate::report::{Cell, Mark, Report, SCHEMA_VERSION, Series};
 use crate::stats::Stats;
+pub(crate) use columns::SHEETS;
 use trace::{FrameTime, Nanos};
 
 /// The name of the report.
@@ -46,21 +50,9 @@ pub fn report(run: &Run, frames: &[FrameTime]) -> Report {
         title: "Frame times".to_owned(),
         headlines: headline(&played).into_iter().collect(),
         tables: vec![
-            Table {
-                name: "frames".to_owned(),
-                columns: columns(),
-                rows: clocks.iter().filter_map(|clock| row(*clock, &clock.stats(&played))).collect(),
-            },
-            Table {
-                name: "load_frame".to_owned(),
-                columns: vec![
-                    Column::new("load frame", Unit::Text),
-                    Column::new("times", Unit::Count),
-                    Column::new("mean", Unit::Milliseconds),
-                    Column::new("max", Unit::Milliseconds),
-                ],
-                rows: clocks.iter().filter_map(|clock| load_row(*clock, &clock.stats(&load))).collect(),
-            },
+            columns::FRAMES.table(clocks.iter().filter_map(|clock| row(*clock, &clock.stats(&played)))),
+            columns::LOAD_FRAME
+                .table(clocks.iter().filter_map(|clock| load_row(*clock, &clock.stats(&load)))),
         ],
         series,
         distributions: vec![Distribution {
@@ -68,10 +60,9 @@ pub fn report(run: &Run, frames: &[FrameTime]) -> Report {
             title: "Frame times".to_owned(),
             groups: clocks
                 .iter()
-                .map(|clock| Group {
-                    name: clock.title().to_owned(),
-                    course: clock.name("times"),
-                    histogram: clock.name("distribution"),
+                .map(|clock| {
+                    let [histogram, course] = clock.sheets().map(|sheet| sheet.table.to_owned());
+                    Group { name: clock.title().to_owned(), course, histogram }
                 })
                 .collect(),
         }],
@@ -96,8 +87,12 @@ impl Clock {
         }
     }
 
-    fn name(self, what: &str) -> String {
-        format!("{}_{what}", self.title().to_lowercase())
+    /// The sheet of its histogram, and of its times one by one.
+    fn sheets(self) -> [Sheet; 2] {
+        match self {
+            Clock::Gpu => [columns::GPU_DISTRIBUTION, columns::GPU_TIMES],
+            Clock::Cpu => [columns::CPU_DISTRIBUTION, columns::CPU_TIMES],
+        }
     }
 
     fn of(self, record: &FrameTime) -> Option<Nanos> {
@@ -129,23 +124,13 @@ fn headline(played: &[&FrameTime]) -> Option<String> {
     ))
 }
 
-/// The percentiles that the table has, by the name of their column.
-const PERCENTILES: [(&str, f64); 3] = [("median", 50.0), ("p90", 90.0), ("p99", 99.0)];
+/// The percentiles that the table has: the median first.
+const PERCENTILES: [f64; 3] = [50.0, 90.0, 99.0];
 
-fn columns() -> Vec<Column> {
-    let mut columns = vec![Column::new("", Unit::Text), Column::new("frames", Unit::Count)];
-    for unit in [Unit::Milliseconds, Unit::FramesPerSecond] {
-        columns.push(Column::new("mean", unit));
-        columns.extend(PERCENTILES.map(|(name, _)| Column::new(name, unit)));
-        columns.push(Column::new(if unit == Unit::Milliseconds { "max" } else { "at max" }, unit));
-    }
-    columns
-}
-
-/// One clock's row under [`columns`]; none when nothing was timed by it.
+/// One clock's row; none when nothing was timed by it.
 fn row(clock: Clock, stats: &Stats) -> Option<Vec<Cell>> {
     let mut times = vec![stats.mean_ms()?];
-    times.extend(PERCENTILES.map(|(_, percentile)| stats.percentile(percentile) / 1e6));
+    times.extend(PERCENTILES.map(|percentile| stats.percentile(percentile) / 1e6));
     times.push(stats.max().as_millis());
 
     let mut row = vec![clock.title().into(), Cell::Count(stats.count())];
@@ -161,35 +146,17 @@ fn load_row(clock: Clock, stats: &Stats) -> Option<Vec<Cell>> {
 
 /// The histogram as it is, bucket by bucket.
 fn distribution(clock: Clock, stats: &Stats) -> Series {
-    Series {
-        name: clock.name("distribution"),
-        title: clock.title().to_owned(),
-        mark: Mark::Bars,
-        x: Column::new("time", Unit::Milliseconds),
-        y: Column::new("frames", Unit::Count),
-        points: stats
-            .buckets()
-            .map(|(begin, count)| (Cell::Number(begin.as_millis()), Cell::Count(count)))
-            .collect(),
-    }
+    let points = stats.buckets().map(|(begin, count)| (Cell::Number(begin.as_millis()), Cell::Count(count)));
+    clock.sheets()[0].series(clock.title(), Mark::Bars, points)
 }
 
 /// Every frame's time in the order of the run, the load frame's too.
 fn course(clock: Clock, frames: &[FrameTime]) -> Series {
-    Series {
-        name: clock.name("times"),
-        title: clock.title().to_owned(),
-        mark: Mark::Line,
-        x: Column::new("frame", Unit::Count),
-        y: Column::new("time", Unit::Milliseconds),
-        points: frames
-            .iter()
-            .map(|record| {
-                let time = clock.of(record).map_or(Cell::Missing, |time| Cell::Number(time.as_millis()));
-                (Cell::Count(record.frame), time)
-            })
-            .collect(),
-    }
+    let point = |record: &FrameTime| {
+        let time = clock.of(record).map_or(Cell::Missing, |time| Cell::Number(time.as_millis()));
+        (Cell::Count(record.frame), time)
+    };
+    clock.sheets()[1].series(clock.title(), Mark::Line, frames.iter().map(point))
 }
 
 fn notes(played: &[&FrameTime]) -> Vec<String> {

@@ -11,9 +11,13 @@
 //! the series `gpu_times` and `cpu_times` show that. Each iteration begins on an idle device: work that overlaps frames
 //! in the program does not overlap here.
 
+mod columns;
+
+use crate::explain::Sheet;
 use crate::report::shapes::{Distribution, Group};
-use crate::report::{Cell, Column, Cost, Mark, Report, SCHEMA_VERSION, Series, Table, Unit, counted};
+use crate::report::{Cell, Cost, Mark, Report, SCHEMA_VERSION, Series, Table, counted};
 use crate::stats::Sample;
+pub(crate) use columns::SHEETS;
 use trace::{Iteration, Nanos};
 
 /// What is known of a loop beside its iterations.
@@ -45,7 +49,8 @@ pub fn report(about: &About, iterations: &[Iteration]) -> Report {
     if untimed > 0 {
         notes.push(format!("{untimed} of {} iterations have no GPU time.", iterations.len()));
     }
-    let series = clocks[..2].iter().map(|(name, times)| course(name, times)).collect();
+    let series =
+        COURSES.iter().zip(&clocks).map(|(sheet, (name, times))| course(sheet, name, times)).collect();
     let rows: Vec<Vec<Cell>> =
         clocks.into_iter().filter_map(|(name, times)| row(name, times, about.seed)).collect();
     Report {
@@ -53,15 +58,12 @@ pub fn report(about: &About, iterations: &[Iteration]) -> Report {
         analysis: "loop-times".to_owned(),
         title: format!("Frame {} again and again", about.frame),
         headlines: rows.first().and_then(|row| headline(about, row)).into_iter().collect(),
-        tables: vec![
-            Table { name: "iterations".to_owned(), columns: columns(), rows },
-            restoring(about, iterations),
-        ],
+        tables: vec![columns::ITERATIONS.table(rows), restoring(about, iterations)],
         series,
         distributions: vec![Distribution {
             name: "times".to_owned(),
             title: format!("Times of frame {}", about.frame),
-            groups: ["GPU", "CPU"].map(group).into(),
+            groups: COURSES.iter().zip(["GPU", "CPU"]).map(group).collect(),
         }],
         notes,
         cost: about.cost.clone(),
@@ -78,27 +80,12 @@ fn headline(about: &About, row: &[Cell]) -> Option<String> {
     Some(format!("Frame {frame}, {clock}: a median of {:.3} ms{known} over {n}.", median?))
 }
 
-/// A clock's series; there is no histogram of a few hundred iterations.
-fn group(clock: &str) -> Group {
-    let course = format!("{}_times", clock.to_lowercase());
-    Group { name: clock.to_owned(), course, histogram: String::new() }
-}
+/// The series of the GPU's clock and the CPU's.
+const COURSES: [Sheet; 2] = [columns::GPU_TIMES, columns::CPU_TIMES];
 
-fn columns() -> Vec<Column> {
-    let ms = |name: &str| Column::new(name, Unit::Milliseconds);
-    vec![
-        Column::new("", Unit::Text),
-        Column::new("iterations", Unit::Count),
-        ms("mean"),
-        ms("median"),
-        ms("p90"),
-        ms("p99"),
-        ms("max"),
-        ms("std dev"),
-        Column::new("CV", Unit::Percent),
-        ms("median from"),
-        ms("median to"),
-    ]
+/// A clock's series; there is no histogram of a few hundred iterations.
+fn group((sheet, clock): (&Sheet, &str)) -> Group {
+    Group { name: clock.to_owned(), course: sheet.table.to_owned(), histogram: String::new() }
 }
 
 fn row(name: &str, times: Vec<u64>, seed: u64) -> Option<Vec<Cell>> {
@@ -130,50 +117,30 @@ fn restoring(about: &About, iterations: &[Iteration]) -> Table {
     let most = |f: fn(&Iteration) -> u64| Cell::Count(iterations.iter().map(f).max().unwrap_or(0));
     let restores = Sample::new(iterations.iter().map(|i| i.restore.0).collect());
     let ms = |n: Option<f64>| n.map_or(Cell::Missing, |n| Cell::Number(n / 1e6));
-    Table {
-        name: "restoring".to_owned(),
-        columns: vec![
-            Column::new("outside of these times", Unit::Text),
-            Column::new("mean", Unit::Milliseconds),
-            Column::new("max", Unit::Milliseconds),
-            Column::new("mean", Unit::Bytes),
-            Column::new("resources", Unit::Count),
-            Column::new("other objects", Unit::Count),
+    columns::RESTORING.table([
+        vec![
+            "restoring before an iteration".into(),
+            ms(restores.mean()),
+            ms(restores.max().map(|n| n as f64)),
+            mean(|i| i.bytes),
+            most(|i| i.resources),
+            most(|i| i.objects),
         ],
-        rows: vec![
-            vec![
-                "restoring before an iteration".into(),
-                ms(restores.mean()),
-                ms(restores.max().map(|n| n as f64)),
-                mean(|i| i.bytes),
-                most(|i| i.resources),
-                most(|i| i.objects),
-            ],
-            vec![
-                "the snapshot, once".into(),
-                Cell::Number(about.snapshot.as_millis()),
-                Cell::Number(about.snapshot.as_millis()),
-                Cell::Number(about.snapshot_bytes as f64),
-                Cell::Missing,
-                Cell::Missing,
-            ],
+        vec![
+            "the snapshot, once".into(),
+            Cell::Number(about.snapshot.as_millis()),
+            Cell::Number(about.snapshot.as_millis()),
+            Cell::Number(about.snapshot_bytes as f64),
+            Cell::Missing,
+            Cell::Missing,
         ],
-    }
+    ])
 }
 
 /// Every iteration in order.
-fn course(name: &str, times: &[u64]) -> Series {
-    Series {
-        name: format!("{}_times", name.to_lowercase()),
-        title: name.to_owned(),
-        mark: Mark::Line,
-        x: Column::new("iteration", Unit::Count),
-        y: Column::new("time", Unit::Milliseconds),
-        points: (1..)
-            .zip(times)
-            .map(|(i, t)| (Cell::Count(i), Cell::Number(Nanos(*t).as_millis())))
-            .collect(),
-    }
+fn course(sheet: &Sheet, name: &str, times: &[u64]) -> Series {
+    let points = (1..).zip(times).map(|(i, t)| (Cell::Count(i), Cell::Number(Nanos(*t).as_millis())));
+    sheet.series(name, Mark::Line, points)
 }
 
 #[cfg(test)]

@@ -12,9 +12,12 @@
 //! *Caveats.* Frames of one process are not independent of each other; how far processes of one plan lie apart says how much
 //! that matters.
 
+mod columns;
+
 use crate::report::shapes::{Distribution, Group};
-use crate::report::{Cell, Column, Cost, Mark, Report, Series, Table, Unit, medians};
+use crate::report::{Cell, Cost, Mark, Report, Series, Table, medians};
 use crate::stats::Sample;
+pub(crate) use columns::SHEETS;
 use std::collections::BTreeMap;
 use trace::Nanos;
 use trace::run::{FrameSample, Run};
@@ -85,10 +88,6 @@ fn times(sample: &Sample) -> [Cell; 5] {
     [ms(sample.mean()), at(50.0), at(90.0), at(99.0), at(100.0)]
 }
 
-fn time_columns() -> [Column; 5] {
-    ["mean", "median", "p90", "p99", "max"].map(|n| Column::new(n, Unit::Milliseconds))
-}
-
 fn by_plan(run: &Run, plans: &[(usize, Vec<&FrameSample>)]) -> Table {
     let row = |(plan, frames): &(usize, Vec<&FrameSample>)| {
         let mut workers: Vec<usize> = frames.iter().map(|f| f.worker).collect();
@@ -101,14 +100,7 @@ fn by_plan(run: &Run, plans: &[(usize, Vec<&FrameSample>)]) -> Table {
         row.push(ms(cpu.median()));
         row
     };
-    let mut columns = vec![
-        Column::new("plan", Unit::Text),
-        Column::new("processes", Unit::Count),
-        Column::new("frames", Unit::Count),
-    ];
-    columns.extend(time_columns());
-    columns.push(Column::new("CPU, median", Unit::Milliseconds));
-    Table { name: "plans".into(), columns, rows: plans.iter().map(row).collect() }
+    columns::PLANS.table(plans.iter().map(row))
 }
 
 fn by_process(run: &Run, plans: &[(usize, Vec<&FrameSample>)]) -> Table {
@@ -127,17 +119,7 @@ fn by_process(run: &Run, plans: &[(usize, Vec<&FrameSample>)]) -> Table {
             rows.push(row);
         }
     }
-    let mut columns = vec![
-        Column::new("plan", Unit::Text),
-        Column::new("process", Unit::Count),
-        Column::new("device", Unit::Text),
-        Column::new("driver", Unit::Text),
-        Column::new("turns of warm-up", Unit::Count),
-        Column::new("settled", Unit::Text),
-        Column::new("frames", Unit::Count),
-    ];
-    columns.extend(time_columns());
-    Table { name: "processes".into(), columns, rows }
+    columns::PROCESSES.table(rows)
 }
 
 /// The parts of frames that took the most, by plan. What others are within is left to them.
@@ -173,18 +155,7 @@ fn parts(run: &Run, capture: usize) -> Table {
             rows.push(row);
         }
     }
-    let word = |name: &str| Column::new(name, Unit::Text);
-    let columns = vec![
-        word("plan"),
-        word("part"),
-        word("within"),
-        word("pipeline"),
-        Column::new("frame", Unit::Count),
-        Column::new("times", Unit::Count),
-        Column::new("mean", Unit::Milliseconds),
-        Column::new("median", Unit::Milliseconds),
-    ];
-    Table { name: "parts".into(), columns, rows }
+    columns::PARTS.table(rows)
 }
 
 /// Every frame with a GPU time, in the order in which they ran.
@@ -194,11 +165,11 @@ fn course(plan: &str, frames: &[&FrameSample]) -> Option<Series> {
     points.sort_by_key(|p| p.0);
     (!points.is_empty()).then(|| Series {
         name: format!("times_{plan}"),
-        title: plan.to_owned(),
-        mark: Mark::Line,
-        x: Column::new("turn of the run", Unit::Count),
-        y: Column::new("time", Unit::Milliseconds),
-        points: points.into_iter().map(|(x, y)| (Cell::Count(x), Cell::Number(y))).collect(),
+        ..columns::TIMES.series(
+            plan,
+            Mark::Line,
+            points.into_iter().map(|(x, y)| (Cell::Count(x), Cell::Number(y))),
+        )
     })
 }
 

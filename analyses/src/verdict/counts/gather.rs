@@ -18,6 +18,7 @@
 //! Guarantees: a column is there if the trace has the records. What a sample counted, or lost additions, is said.
 
 use super::identity::Shaders;
+use crate::explain::Meaning;
 use crate::rays::events::counts as event_counts;
 use crate::rays::ray_counts;
 use crate::report::Unit;
@@ -241,7 +242,7 @@ fn called(all: &mut Counted, command: &str, times: f64) {
 /// What the driver says of compiled pipelines, those without probes.
 fn driver(trace: &dyn Source, all: &mut Counted) -> Result<(), Unreadable> {
     for (pipeline, statistics) in compiled(trace)? {
-        for (&(name, unit, _), value) in SUMMARY.iter().zip(statistics) {
+        for (&Meaning { name, unit, .. }, value) in SUMMARY.iter().zip(statistics) {
             let Some(value) = value else { continue };
             let fold = match name {
                 "registers" | "shared memory" => Fold::Largest,

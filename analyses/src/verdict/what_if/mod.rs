@@ -18,6 +18,7 @@
 //! all the same), and with that their time. The idea of the experiments: Curtsinger and Berger, "Coz" (SOSP 2015), for CPUs.
 
 mod answers;
+mod columns;
 pub mod experiments;
 pub mod parts;
 mod tables;
@@ -25,4 +26,5 @@ mod tables;
 mod tests;
 
 pub use answers::{Answer, Answers, answers};
+pub(crate) use columns::SHEETS;
 pub use tables::report;

@@ -1,8 +1,10 @@
 //! Answers as a report: what costs, what binds it, what can be had.
 
 use super::answers::{Answer, Answers};
+use super::columns;
 use super::parts::ends;
-use crate::report::{Cell, Column, Cost, Report, Table, Unit};
+use crate::explain::Sheet;
+use crate::report::{Cell, Cost, Report, Table};
 use crate::verdict::FEWEST;
 use trace::what_if::{Part, WhatIf};
 
@@ -148,7 +150,6 @@ fn own(p: &Part) -> Option<f64> {
 }
 
 fn parts(of: &WhatIf, found: &Answers<'_>) -> Table {
-    let time = |name: &str| Column::new(name, Unit::Milliseconds);
     let row = |(n, p): (usize, &Part)| {
         let a = found.cost(n);
         let bound: Vec<&str> = found.bound_by(n).into_iter().map(|b| b.0).collect();
@@ -169,28 +170,10 @@ fn parts(of: &WhatIf, found: &Answers<'_>) -> Table {
             bound.join(", ").into(),
         ]
     };
-    Table {
-        name: "parts".into(),
-        columns: vec![
-            Column::new("part", Unit::Count),
-            Column::new("name", Unit::Text),
-            Column::new("within", Unit::Count),
-            Column::new("actions", Unit::Count),
-            time("own"),
-            time("cost"),
-            time("from"),
-            time("to"),
-            time("overlap"),
-            Column::new("of the frame", Unit::Percent),
-            Column::new("without it", Unit::Text),
-            Column::new("bound by", Unit::Text),
-        ],
-        rows: of.parts.iter().enumerate().map(row).collect(),
-    }
+    columns::PARTS.table(of.parts.iter().enumerate().map(row))
 }
 
-fn experiments<'a, 'w: 'a>(of: &WhatIf, name: &str, some: impl Iterator<Item = &'a Answer<'w>>) -> Table {
-    let time = |name: &str| Column::new(name, Unit::Milliseconds);
+fn experiments<'a, 'w: 'a>(of: &WhatIf, sheet: Sheet, some: impl Iterator<Item = &'a Answer<'w>>) -> Table {
     let row = |a: &Answer<'_>| {
         let [low, high] = ends_of(Some(a));
         let picture = match a.same {
@@ -211,30 +194,15 @@ fn experiments<'a, 'w: 'a>(of: &WhatIf, name: &str, some: impl Iterator<Item = &
             picture.into(),
         ]
     };
-    Table {
-        name: name.into(),
-        columns: vec![
-            Column::new("part", Unit::Text),
-            Column::new("change", Unit::Text),
-            Column::new("asks about", Unit::Text),
-            time("gain"),
-            time("from"),
-            time("to"),
-            Column::new("of the frame", Unit::Percent),
-            Column::new("verdict", Unit::Text),
-            Column::new("p", Unit::Ratio),
-            Column::new("picture", Unit::Text),
-        ],
-        rows: some.map(row).collect(),
-    }
+    sheet.table(some.map(row))
 }
 
 fn causes(of: &WhatIf, found: &Answers<'_>) -> Table {
-    experiments(of, "experiments", found.all.iter().filter(|a| a.of.asks != super::experiments::COST))
+    experiments(of, columns::EXPERIMENTS, found.all.iter().filter(|a| a.of.asks != super::experiments::COST))
 }
 
 fn had(of: &WhatIf, found: &Answers<'_>) -> Table {
-    experiments(of, "can be had", found.can_be_had().into_iter())
+    experiments(of, columns::CAN_BE_HAD, found.can_be_had().into_iter())
 }
 
 /// A row is why, and what of a part was not run for that.
@@ -249,11 +217,7 @@ fn refused(of: &WhatIf, found: &Answers<'_>) -> Table {
     let row = |(part, why, changes): (usize, &str, Vec<&str>)| {
         vec![called(of, part).into(), changes.join(", ").as_str().into(), why.into()]
     };
-    Table {
-        name: "not run".into(),
-        columns: ["part", "change", "why"].map(|n| Column::new(n, Unit::Text)).to_vec(),
-        rows: rows.into_iter().map(row).collect(),
-    }
+    columns::NOT_RUN.table(rows.into_iter().map(row))
 }
 
 /// The costs of the parts that one holds, together.
@@ -299,26 +263,13 @@ fn add_up(sum: &Sum, whole: &Answer<'_>) -> &'static str {
 }
 
 fn together(of: &WhatIf, found: &Answers<'_>) -> Table {
-    let time = |name: &str| Column::new(name, Unit::Milliseconds);
     let row = |s: Sum| {
         let whole = found.cost(s.part)?;
         let [low, high] = ends_of(Some(whole));
         let (name, held) = (called(of, s.part).into(), Cell::Count(s.held as u64));
         Some(vec![name, held, number(s.sum), number(whole.gain), low, high, add_up(&s, whole).into()])
     };
-    Table {
-        name: "together".into(),
-        columns: vec![
-            Column::new("part", Unit::Text),
-            Column::new("holds", Unit::Count),
-            time("one at a time"),
-            time("at once"),
-            time("from"),
-            time("to"),
-            Column::new("costs", Unit::Text),
-        ],
-        rows: sums(of, found).into_iter().filter_map(row).collect(),
-    }
+    columns::TOGETHER.table(sums(of, found).into_iter().filter_map(row))
 }
 
 /// Whether the frame's costs add up, in a sentence.

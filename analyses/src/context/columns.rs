@@ -1,9 +1,9 @@
 //! Columns that many tables share: which shader, which block, which frame.
 
-use super::meaning::{Meaning, m};
+use crate::explain::{Meaning, m};
 use crate::report::Unit::{Count, Text};
 
-/// `Context::entry_columns`.
+/// Of `Context::entry_cells`.
 pub const ENTRY: &[Meaning] = &[
     m("pipeline", Count, "the capture's id of the pipeline or shader object"),
     m("stage", Text, "the shader stage"),
@@ -18,7 +18,7 @@ pub const SHADER: &[Meaning] = &[
     m("entry", Text, "the entry point's name"),
 ];
 
-/// `Context::block_columns`, behind [`ENTRY`].
+/// Of `Context::block_cells`, behind [`ENTRY`].
 pub const BLOCK: &[Meaning] = &[
     m("function", Text, "the function that the block is in, by name or id"),
     m("block", Count, "the basic block's number in its function, from 0"),
