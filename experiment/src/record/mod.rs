@@ -63,6 +63,7 @@ pub fn record(args: &Settings) -> Result<Recorded, Failure> {
     folder::refuse_full(folder)?;
     let capture = input::open(file, args.run.reading)?;
     let mut options = crate::replaying::options(&args.run)?;
+    crate::replaying::changes(&args.changes)?;
     if let Some(f) = &args.frames {
         if let Some(there) = frames::there(&capture, &options.frame_by)
             && let Some(n) = missing(f, there)
@@ -113,6 +114,10 @@ pub fn record(args: &Settings) -> Result<Recorded, Failure> {
     manifest.cost = without.as_ref().and_then(|w| costs::of_a_frame(w, &times, &why));
     manifest.other_costs = costs::others(without.as_ref(), &times, &driver_caches::said(), &plan.variants);
     let costs: Vec<_> = manifest.cost.iter().chain(&manifest.other_costs).map(costs::line).collect();
+    let changes: Vec<String> = args.changes.iter().map(ToString::to_string).collect();
+    if !changes.is_empty() {
+        writer.manifest().notes.push(format!("Replayed with calls changed: {}.", changes.join(", ")));
+    }
     finish(&mut writer, &plan, &outcome);
     instrument::tables::originals(&folder.join("shaders"), &outcome.done).map_err(Failure::new)?;
     writer.finish().map_err(Failure::new)?;

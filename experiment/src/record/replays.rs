@@ -4,9 +4,10 @@ use super::settings::Settings;
 use crate::progress;
 use crate::replaying::{Bar, breadcrumbs};
 use gfxr_parse::container::Capture;
+use profile::changes::hooks as hooks_of;
 use profile::costs::{Times, again};
 use profile::pictures::Pictures;
-use replay::error::Result;
+use replay::error::{Error, Kind, Result};
 use replay::hook::Hook;
 use replay::options::Options;
 use replay::session::{On, Progress, Summary, replay};
@@ -65,6 +66,8 @@ impl Replays<'_> {
     }
 
     fn with(&self, options: &Options, mut hooks: Vec<Box<dyn Hook>>, what: &'static str) -> Result<Summary> {
+        let changed = hooks_of(&self.args.changes).map_err(|why| Error::new(Kind::Internal, why))?;
+        hooks.splice(0..0, changed);
         breadcrumbs(&self.args.run, &mut hooks);
         let bar = progress::bytes(self.capture.bytes().len() as u64, what);
         let mut told = Told { bar: Bar { bar: &bar, map: None, released: 0 }, since: None };

@@ -4,7 +4,7 @@ use crate::how::How;
 use profile::Stage;
 use profile::pictures::Tolerance;
 use std::path::PathBuf;
-use trace::plan::Passes;
+use trace::plan::{Passes, Use};
 use trace::select::{Glob, Ranges};
 
 /// What is measured, of what, and where it goes.
@@ -62,6 +62,8 @@ pub struct Settings {
     pub no_cache: bool,
     /// Where every shader is written before and after.
     pub dump_shaders: Option<PathBuf>,
+    /// Changes to calls, in every replay.
+    pub changes: Vec<Use>,
     /// How to replay.
     pub run: How,
 }
@@ -99,6 +101,7 @@ impl Settings {
             narrow: false,
             no_cache: false,
             dump_shaders: None,
+            changes: vec![],
             run,
         }
     }

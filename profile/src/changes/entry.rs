@@ -28,7 +28,7 @@ pub enum Made {
     /// A hook.
     Hook(Box<dyn Hook>),
     /// A part of the hook that changes pipelines' state, and the commands it is for.
-    State(&'static Change, Choice),
+    State(Change, Choice),
 }
 
 /// Says of options that a change does not have which it has.
@@ -42,7 +42,7 @@ pub fn no_others(entry: &Entry, others: &[String]) -> Result<(), String> {
 }
 
 /// A change of pipelines' state, whose options choose the commands that it is for, and nothing else.
-pub fn of_state(of: &Use, entry: &Entry, change: &'static Change) -> Result<Made, String> {
+pub fn of_state(of: &Use, entry: &Entry, change: Change) -> Result<Made, String> {
     let (choice, others) = Choice::read(of, entry.options)?;
     no_others(entry, &others)?;
     Ok(Made::State(change, choice))

@@ -7,11 +7,14 @@ use gfxr_parse::view::View;
 use replay::ash::vk::DynamicState;
 
 /// A change of graphics state.
+#[derive(Clone, Copy)]
 pub struct Change {
     /// Its name.
     pub name: &'static str,
+    /// The pixel that it is about, if one is named.
+    pub pixel: Option<[u32; 2]>,
     /// What it edits in VkGraphicsPipelineCreateInfo, and which dynamic state would make that void.
-    pub pipeline: fn(View<'_>) -> Vec<(DynamicState, Edit)>,
+    pub pipeline: fn(&Change, View<'_>) -> Vec<(DynamicState, Edit)>,
     /// The commands that set such state.
     pub dynamic: &'static [Dynamic],
 }
@@ -23,7 +26,7 @@ pub struct Dynamic {
     /// The state that it sets.
     pub state: DynamicState,
     /// What is edited in it.
-    pub edits: fn(View<'_>) -> Vec<Edit>,
+    pub edits: fn(&Change, View<'_>) -> Vec<Edit>,
 }
 
 /// What a create info leaves to commands.

@@ -40,7 +40,7 @@ struct Set {
 
 /// See the module's header.
 pub struct StateHook {
-    changes: Vec<(&'static Change, Tally)>,
+    changes: Vec<(Change, Tally)>,
     choice: Choice,
     chooser: Chooser,
     /// What pipelines leave to commands, by captured id.
@@ -72,7 +72,7 @@ fn slot(call: &Call) -> (&'static str, Option<u32>, Option<u32>) {
 
 impl StateHook {
     /// One change, for these commands.
-    pub fn new(change: &'static Change, choice: Choice) -> Self {
+    pub fn new(change: Change, choice: Choice) -> Self {
         StateHook {
             changes: vec![(change, Tally::new(change.name))],
             chooser: Chooser::new(choice.clone()),
@@ -84,7 +84,7 @@ impl StateHook {
     }
 
     /// Another; not if it is for other commands, or there already.
-    pub fn add(&mut self, change: &'static Change, choice: &Choice) -> bool {
+    pub fn add(&mut self, change: Change, choice: &Choice) -> bool {
         let fits = self.choice == *choice && self.changes.iter().all(|c| c.0.name != change.name);
         if fits {
             self.changes.push((change, Tally::new(change.name)));
@@ -92,8 +92,8 @@ impl StateHook {
         fits
     }
 
-    fn dynamics(&self) -> impl Iterator<Item = &'static super::change::Dynamic> + '_ {
-        self.changes.iter().flat_map(|c| c.0.dynamic)
+    fn dynamics(&self) -> impl Iterator<Item = (&Change, &'static super::change::Dynamic)> + '_ {
+        self.changes.iter().flat_map(|c| c.0.dynamic.iter().map(|d| (&c.0, d)))
     }
 
     /// What is edited in the create infos of a call.
@@ -105,7 +105,7 @@ impl StateHook {
                 continue;
             }
             let dynamic = dynamic_of(info);
-            let edits = self.changes.iter().flat_map(|c| (c.0.pipeline)(info));
+            let edits = self.changes.iter().flat_map(|c| (c.0.pipeline)(&c.0, info));
             all.extend(edits.filter(|e| !dynamic.contains(&e.0)).map(|e| e.1));
         }
         all
@@ -142,8 +142,8 @@ impl StateHook {
     /// A call sets dynamic state.
     fn set(&mut self, cx: &Executor, call: &Call, state: DynamicState) {
         let mut edited = call.clone();
-        let of_it = self.dynamics().filter(|d| d.command == call.command.canonical);
-        let edits: Vec<Edit> = of_it.flat_map(|d| (d.edits)(View::call(&call.image))).collect();
+        let of_it = self.dynamics().filter(|d| d.1.command == call.command.canonical);
+        let edits: Vec<Edit> = of_it.flat_map(|(c, d)| (d.edits)(c, View::call(&call.image))).collect();
         let edited = edit::apply(&mut edited.image, &edits).then_some(edited);
         let sets = &mut self.bound.recording(cx, call.image.u64(0)).also;
         let same = slot(call);
@@ -212,7 +212,7 @@ impl Hook for StateHook {
 
     fn wants(&self) -> Commands {
         let seen = |c: &&CommandDef| {
-            draws(c) || OTHERS.contains(&c.name) || self.dynamics().any(|d| d.command == c.canonical)
+            draws(c) || OTHERS.contains(&c.name) || self.dynamics().any(|d| d.1.command == c.canonical)
         };
         let all = COMMANDS.iter().filter(seen).map(|c| c.name);
         let all: Vec<&str> = all.chain(self.chooser.wants().iter().copied()).collect();
@@ -237,7 +237,8 @@ impl Hook for StateHook {
             _ if draws(call.command) => self.draw(cx, call, next)?,
             _ => {
                 let outcome = next.run(cx, call)?;
-                let state = self.dynamics().find(|d| d.command == call.command.canonical).map(|d| d.state);
+                let state =
+                    self.dynamics().find(|d| d.1.command == call.command.canonical).map(|d| d.1.state);
                 if let Some(state) = state {
                     self.set(cx, call, state);
                 }

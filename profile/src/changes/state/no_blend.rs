@@ -21,7 +21,8 @@ pub const ENTRY: Entry = Entry {
 
 static CHANGE: Change = Change {
     name: "no-blend",
-    pipeline: |info| {
+    pixel: None,
+    pipeline: |_, info| {
         let Some(state) = info.one("pColorBlendState") else { return vec![] };
         let blends = state.structs("pAttachments").filter_map(|a| set(a, "blendEnable", 0));
         let logic = set(state, "logicOpEnable", 0);
@@ -32,16 +33,16 @@ static CHANGE: Change = Change {
         Dynamic {
             command: "vkCmdSetColorBlendEnableEXT",
             state: DynamicState::COLOR_BLEND_ENABLE_EXT,
-            edits: |call| set_all(call, "pColorBlendEnables", 0),
+            edits: |_, call| set_all(call, "pColorBlendEnables", 0),
         },
         Dynamic {
             command: "vkCmdSetLogicOpEnableEXT",
             state: DynamicState::LOGIC_OP_ENABLE_EXT,
-            edits: |call| set(call, "logicOpEnable", 0).into_iter().collect(),
+            edits: |_, call| set(call, "logicOpEnable", 0).into_iter().collect(),
         },
     ],
 };
 
 fn make(of: &Use) -> Result<Made, String> {
-    of_state(of, &ENTRY, &CHANGE)
+    of_state(of, &ENTRY, CHANGE)
 }

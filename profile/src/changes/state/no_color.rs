@@ -24,7 +24,8 @@ const STATE: DynamicState = DynamicState::COLOR_WRITE_MASK_EXT;
 
 static CHANGE: Change = Change {
     name: "no-color",
-    pipeline: |info| {
+    pixel: None,
+    pipeline: |_, info| {
         let Some(state) = info.one("pColorBlendState") else { return vec![] };
         let masks = state.structs("pAttachments").filter_map(|a| set(a, "colorWriteMask", 0));
         masks.map(|e| (STATE, e)).collect()
@@ -32,10 +33,10 @@ static CHANGE: Change = Change {
     dynamic: &[Dynamic {
         command: "vkCmdSetColorWriteMaskEXT",
         state: STATE,
-        edits: |call| set_all(call, "pColorWriteMasks", 0),
+        edits: |_, call| set_all(call, "pColorWriteMasks", 0),
     }],
 };
 
 fn make(of: &Use) -> Result<Made, String> {
-    of_state(of, &ENTRY, &CHANGE)
+    of_state(of, &ENTRY, CHANGE)
 }

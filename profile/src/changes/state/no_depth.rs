@@ -21,7 +21,8 @@ pub const ENTRY: Entry = Entry {
 
 static CHANGE: Change = Change {
     name: "no-depth",
-    pipeline: |info| {
+    pixel: None,
+    pipeline: |_, info| {
         let Some(state) = info.one("pDepthStencilState") else { return vec![] };
         let test = set(state, "depthTestEnable", 0).map(|e| (DynamicState::DEPTH_TEST_ENABLE, e));
         let write = set(state, "depthWriteEnable", 0).map(|e| (DynamicState::DEPTH_WRITE_ENABLE, e));
@@ -31,16 +32,16 @@ static CHANGE: Change = Change {
         Dynamic {
             command: "vkCmdSetDepthTestEnable",
             state: DynamicState::DEPTH_TEST_ENABLE,
-            edits: |call| set(call, "depthTestEnable", 0).into_iter().collect(),
+            edits: |_, call| set(call, "depthTestEnable", 0).into_iter().collect(),
         },
         Dynamic {
             command: "vkCmdSetDepthWriteEnable",
             state: DynamicState::DEPTH_WRITE_ENABLE,
-            edits: |call| set(call, "depthWriteEnable", 0).into_iter().collect(),
+            edits: |_, call| set(call, "depthWriteEnable", 0).into_iter().collect(),
         },
     ],
 };
 
 fn make(of: &Use) -> Result<Made, String> {
-    of_state(of, &ENTRY, &CHANGE)
+    of_state(of, &ENTRY, CHANGE)
 }

@@ -23,17 +23,18 @@ const STATE: DynamicState = DynamicState::RASTERIZER_DISCARD_ENABLE;
 
 static CHANGE: Change = Change {
     name: "no-fragments",
-    pipeline: |info| {
+    pixel: None,
+    pipeline: |_, info| {
         let edit = info.one("pRasterizationState").and_then(|s| set(s, "rasterizerDiscardEnable", 1));
         edit.map(|e| (STATE, e)).into_iter().collect()
     },
     dynamic: &[Dynamic {
         command: "vkCmdSetRasterizerDiscardEnable",
         state: STATE,
-        edits: |call| set(call, "rasterizerDiscardEnable", 1).into_iter().collect(),
+        edits: |_, call| set(call, "rasterizerDiscardEnable", 1).into_iter().collect(),
     }],
 };
 
 fn make(of: &Use) -> Result<Made, String> {
-    of_state(of, &ENTRY, &CHANGE)
+    of_state(of, &ENTRY, CHANGE)
 }

@@ -4,9 +4,9 @@ use crate::changes::entry::Made;
 use trace::plan::Use;
 use world::bench::call;
 
-fn change(name: &str) -> &'static Change {
+fn change(name: &str) -> Change {
     let used: Use = name.parse().expect("a use");
-    let entry = LIST.iter().find(|e| e.name == name).expect(name);
+    let entry = LIST.iter().find(|e| e.name == used.name).expect(name);
     match (entry.make)(&used) {
         Ok(Made::State(change, _)) => change,
         _ => panic!("{name} is a change of state"),
@@ -38,16 +38,29 @@ fn what_sets_the_same_is_kept_once_and_is_edited_in_a_copy() {
     assert_ne!(slot(&scissor(0, 1)), slot(&scissor(1, 1)));
     assert_ne!(slot(&scissor(0, 1)), slot(&scissor(0, 2)));
     let mut call = scissor(0, 2);
-    let edits = (change("one-pixel").dynamic[0].edits)(View::call(&call.image));
+    let one_pixel = change("one-pixel");
+    let edits = (one_pixel.dynamic[0].edits)(&one_pixel, View::call(&call.image));
     assert!(edit::apply(&mut call.image, &edits));
     assert!(!edit::apply(&mut call.image, &edits), "it is so already");
-    let v = View::call(&call.image);
+    assert_eq!(rectangles(&call), [([3, 4], [1, 0]), ([3, 4], [1, 0])]);
+    let named = change("one-pixel:pixel=7,9");
+    let mut call = scissor(0, 2);
+    let edits = (named.dynamic[0].edits)(&named, View::call(&call.image));
+    assert!(edit::apply(&mut call.image, &edits));
+    assert_eq!(rectangles(&call), [([7, 9], [1, 1]); 2]);
+    for wrong in ["one-pixel:pixel=7", "one-pixel:pixel=-1,2", "one-pixel:pixel=a,b"] {
+        let used: Use = wrong.parse().expect("a use");
+        let entry = LIST.iter().find(|e| e.name == used.name).expect(wrong);
+        let why = (entry.make)(&used).err().expect(wrong);
+        assert!(why.contains("say it as pixel=X,Y"), "{why}");
+    }
+}
+
+/// Offset and extent of each scissor.
+fn rectangles(call: &Call) -> Vec<([u32; 2], [u32; 2])> {
     let of = |r: View<'_>, part: &str, names: [&str; 2]| {
         names.map(|n| r.one(part).and_then(|p| p.u32(n)).expect("a rectangle"))
     };
-    let all: Vec<_> = v
-        .structs("pScissors")
-        .map(|r| (of(r, "offset", ["x", "y"]), of(r, "extent", ["width", "height"])))
-        .collect();
-    assert_eq!(all, [([3, 4], [1, 0]), ([3, 4], [1, 0])]);
+    let all = View::call(&call.image).structs("pScissors");
+    all.map(|r| (of(r, "offset", ["x", "y"]), of(r, "extent", ["width", "height"]))).collect()
 }
