@@ -17,7 +17,7 @@ pub const WHAT_IF_FILE: &str = "what-if.json";
 /// A draw, a dispatch or a trace, as a frame executes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Action {
-    /// Which submission of the frame, from 0.
+    /// Which submission of the frame, of those with command buffers, from 0.
     pub submission: u64,
     /// Which command buffer of the submission, from 0.
     pub position: u64,

@@ -2,7 +2,7 @@
 //! buffers are submitted. It needs no device.
 //!
 //! Guarantees: each execution is a row of its own, in the order of submission; render passes are numbered in the frame from 1, and one
-//! that is resumed keeps its number. Places are those of command times: submission of the frame, command buffer of the submission,
+//! that is resumed keeps its number. Places are those of command times: submission of the frame (of those with command buffers), command buffer of the submission,
 //! execution of a secondary one, command as recorded. Refuses nothing; a frame that is not there has no rows.
 
 use super::debug_names::{render_pass, rendering};
@@ -89,6 +89,10 @@ impl FrameActionsHook {
 
     /// Command buffers of a submission.
     fn play(&mut self, world: &World, buffers: &[u64], queue: &mut Queue) {
+        // (command times have none of a submission that only signals and waits)
+        if buffers.is_empty() {
+            return;
+        }
         let wanted = self.now == self.frame;
         let mut out = self.out.borrow_mut();
         // Labels that had begun before each of the command buffers that are being executed, and which execution each is.
