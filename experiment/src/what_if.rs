@@ -13,11 +13,11 @@ use crate::files::output::write_file;
 use crate::follow;
 use crate::frames::work;
 use crate::how::How;
+use crate::own_times::{on_the_processor, own_times};
 use crate::progress;
 use crate::replaying::options;
 use analyses::bindings::sync::unneeded;
 use analyses::report::{Report, json, text};
-use analyses::stats::Sample;
 use analyses::verdict::Ask;
 use analyses::verdict::what_if::experiments::{Asked, Frame};
 use analyses::verdict::what_if::parts::{By, ends, parts};
@@ -39,8 +39,6 @@ const FOR_COSTS: f64 = 0.45;
 const FOR_CAUSES: f64 = 0.75;
 /// What recording for optimisations takes at least, in processes that time the frame once: several replays with passes, which nothing ends early.
 const RECORDINGS: u32 = 8;
-/// Turns of the frame as it is, timed command by command.
-const DETAILED: u32 = 7;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -90,12 +88,10 @@ fn asked(args: &Question, to: &Path) -> Result<Report, Failure> {
     let actions = actions(args, &capture)?;
     let mut runs = BTreeMap::new();
     progress::step("timing the frame command by command");
-    let mut settings = settings(args, vec![args.on.clone()]);
-    (settings.processes, settings.detailed) = (Some(1), DETAILED);
     let before = Instant::now();
-    let own = measure(&settings, &to.join("own"))?.run;
+    let (own, _) = own_times(settings(args, vec![args.on.clone()]), &actions, &to.join("own"))?;
     let once = before.elapsed();
-    let own = own_times(&own, &actions);
+    let own: Vec<Option<u64>> = own.into_iter().map(|o| o.ns).collect();
     let by = args.by.unwrap_or_else(|| By::chosen(&actions));
     let parts = parts(&actions, by, &own, args.parts.into());
     let mut of = WhatIf {
@@ -127,7 +123,7 @@ fn asked(args: &Question, to: &Path) -> Result<Report, Failure> {
     for run in runs.values() {
         of.notes.extend(run.note.notes.iter().filter(|n| !of.notes.contains(n)).cloned().collect::<Vec<_>>());
     }
-    if runs.values().flat_map(|r| &r.note.workers).any(|w| w.of_device("kind") == "CPU") {
+    if on_the_processor(runs.values()) {
         of.notes.push(
             "The device is the processor: it draws a render pass at its end, so that own times of what is within one say little; what is \
              left out, it gains."
@@ -238,22 +234,6 @@ fn experiment(
     }
     of.experiments.extend(questions);
     Ok(run)
-}
-
-/// Each action's own time, in nanoseconds: the median of its timed turns.
-fn own_times(run: &Run, actions: &[Action]) -> Vec<Option<u64>> {
-    let mut by: BTreeMap<(u64, u64, u64, u64), Vec<u64>> = BTreeMap::new();
-    for s in &run.spans {
-        let p = &run.places[s.place];
-        if p.level == "command" {
-            by.entry((p.submission, p.position, p.execution, p.index)).or_default().push(s.time.0);
-        }
-    }
-    let of = |a: &Action| {
-        let times = by.get(&(a.submission, a.position, a.execution, a.index))?;
-        Sample::new(times.clone()).median().map(|m| m as u64)
-    };
-    actions.iter().map(of).collect()
 }
 
 /// The frame, and the parts that surely cost most.

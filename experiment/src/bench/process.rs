@@ -7,11 +7,12 @@
 use super::worker::Found;
 use crate::failure::{Exit, Failure};
 use crate::how::{DRIVER, How};
+use crate::itself::program;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use trace::plan::{Passes, Plan};
 
 /// What a worker is to replay.
@@ -48,8 +49,7 @@ pub struct Process {
 impl Process {
     /// Starts it; [`Process::ready`] returns when it waits for its first turn.
     pub fn start(spec: &Spec<'_>) -> Result<Process, Failure> {
-        let itself = std::env::current_exe().map_err(Failure::new)?;
-        let mut command = Command::new(itself);
+        let mut command = program()?;
         command.arg("bench-worker").arg(spec.capture);
         if let Some(frame) = spec.frame {
             command.args(["--frame", &frame.to_string()]);

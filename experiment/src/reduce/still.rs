@@ -4,6 +4,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::how::DRIVER;
+use crate::itself;
 use serde_json::Value;
 use std::fmt::{self, Display, Formatter};
 use std::io::Read;
@@ -114,9 +115,9 @@ pub struct Seen {
 impl Oracle<'_> {
     /// What a capture does.
     pub fn look(&self, capture: &Path) -> Result<Seen, Failure> {
-        let us = std::env::current_exe().map_err(|e| Failure::new(format_args!("this program: {e}")))?;
+        let us = itself::program()?;
         let replay = |words: &[&str]| {
-            let mut command = Command::new(&us);
+            let mut command = Command::new(us.get_program());
             command.args(words).arg("--quiet").args(self.flags).arg("--").arg(capture);
             command
         };

@@ -10,10 +10,11 @@ use super::units::{Beside, Unit};
 use crate::bench::plain;
 use crate::failure::Failure;
 use crate::files::output;
+use crate::itself;
 use crate::say::complain;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use trace::suite::{ShotNote, UnitNote};
 
 /// Pictures are taken at most so often.
@@ -97,9 +98,8 @@ fn numbers(file: &str) -> (u64, Option<u64>) {
 }
 
 fn call(of: &Beside, into: &Path, folder: &Path) -> Result<Output, Failure> {
-    let itself = std::env::current_exe().map_err(Failure::new)?;
     let into = std::path::absolute(into).map_err(Failure::new)?;
-    Command::new(itself)
+    itself::program()?
         .args(&of.words)
         .arg("-o")
         .arg(into)

@@ -14,6 +14,7 @@ use super::shard::Shard;
 use crate::bench;
 use crate::failure::{Exit, Failure};
 use crate::files::{mmap, output};
+use crate::itself;
 use crate::progress;
 use crate::say::{self, complain, note, verbose};
 use analyses::report::{Cell, Column, Cost, Report, Table, Unit as Of, escape};
@@ -21,7 +22,7 @@ use std::collections::VecDeque;
 use std::fs::{self, File, TryLockError};
 use std::io::{BufRead, BufReader};
 use std::path::{Component, Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
 use std::time::{Instant, SystemTime};
 use trace::Nanos;
 use trace::run::{RUN_FILE, Run, RunNote};
@@ -202,9 +203,8 @@ fn measured(words: &[String], unit: &UnitNote, folder: &Path, to: &Path) -> Resu
     let run = to.join(unit.folder());
     clear(&run).map_err(|e| fail(&run, e))?;
     let seen = seen_from(folder, &to.join(UNITS))?.join(&unit.name);
-    let itself = std::env::current_exe().map_err(Failure::new)?;
     let began = Instant::now();
-    let child = Command::new(itself)
+    let child = itself::program()?
         .args(words)
         .arg("-o")
         .arg(&seen)
