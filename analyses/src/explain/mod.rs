@@ -12,7 +12,7 @@ pub(crate) use meaning::{either, m, sheet};
 
 use crate::QUESTIONS;
 use crate::report::{Report, Table};
-use crate::times::{bench, command_times, frame_times, loop_times, run_times};
+use crate::times::{bench, command_times, frame, frame_times, loop_times, run_times};
 use crate::verdict::what_if;
 
 /// The tables of one analysis.
@@ -30,6 +30,7 @@ const fn list(name: &'static str, sheets: &'static [Sheet]) -> List {
 
 /// Of what a replay, a looped frame and runs of `bench` report.
 static ANALYSES: &[List] = &[
+    list(frame::NAME, frame::SHEETS),
     list(frame_times::NAME, frame_times::SHEETS),
     list(command_times::NAME, command_times::SHEETS),
     list("loop-times", loop_times::SHEETS),

@@ -12,7 +12,7 @@ R.timeline = function (t) {
   for (let n = 0; n < data.lane.length; n++) whole = Math.max(whole, data.begin[n] + data.length[n]);
   let most = 1;
   for (const v of data.value) if (v > most) most = v;
-  const row = Math.max(3, Math.min(14, Math.floor(420 / Math.max(1, data.lanes.length))));
+  const row = Math.max(3, Math.min(data.lanes.length > 4 ? 14 : 26, Math.floor(420 / Math.max(1, data.lanes.length))));
   const height = row * data.lanes.length + AXIS;
   const canvas = R.el("canvas.lanes", {
     tabindex: 0, role: "img", style: `height:${height}px`,
@@ -77,7 +77,7 @@ R.timeline = function (t) {
   const tools = R.el("div.tools", null,
     button("+", "Zoom in", () => zoom(0.5)), button("−", "Zoom out", () => zoom(2)), button("All", "Show all", () => move(0, whole)),
     R.el("span.legend-line", null, data.groups.map((g, n) => R.el("span.key", null, R.el("i", { style: `background:var(--series-${(n % 8) + 1})` }), g)),
-      R.el("span.soft", null, "paler: fewer invocations")));
+      R.el("span.soft", null, `paler: less (${t.value.name})`)));
   const frame = R.el("div.lanes-frame", null, tools, canvas);
   const chart = { box: canvas, drawn: null, draw: () => ((chart.drawn = true), (frame.dataset.drawn = "yes"), paint()) };
   R.charts.push(chart);

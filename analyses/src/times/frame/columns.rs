@@ -1,0 +1,62 @@
+//! The tables of a frame, draw by draw.
+
+use crate::explain::{Meaning, Sheet, m, sheet};
+use crate::report::Unit::{Count, Milliseconds, Percent, Text};
+
+/// What draws take together.
+const TAKEN: &[Meaning] = &[
+    m("draws", Count, "draws, dispatches and traces"),
+    m("own time", Milliseconds, "the sum of their own times"),
+    m("share", Percent, "of all own times of the frame"),
+];
+
+pub const PASSES: Sheet = sheet(
+    "passes",
+    "a render pass, or what is outside of them",
+    &[
+        &[
+            m("pass", Count, "its number in the frame, from 1; 0 outside of passes"),
+            m("name", Text, "its name"),
+            m("labels", Text, "debug labels around its first draw"),
+        ],
+        TAKEN,
+    ],
+);
+
+pub const PIPELINES: Sheet = sheet(
+    "pipelines",
+    "a pipeline, the dearest first",
+    &[
+        &[
+            m("pipeline", Text, "its debug name or captured id"),
+            m("shaders", Text, "its stages, each with its code's hash"),
+        ],
+        TAKEN,
+    ],
+);
+
+pub const DRAWS: Sheet = sheet(
+    "draws",
+    "a draw, dispatch or trace, in the order of submission",
+    &[&[
+        m(
+            "draw",
+            Count,
+            "its number in the frame, from 1: `what-if` and `screenshot --after draw` count the same",
+        ),
+        m("kind", Text, "what it is"),
+        m(
+            "own time",
+            Milliseconds,
+            "how much longer the queue was busy for it: the median of several runs of the frame",
+        ),
+        m("share", Percent, "of all own times of the frame"),
+        m("pass", Count, "the number of its render pass in the frame, from 1; 0 outside of one"),
+        m("pipeline", Text, "its pipeline, by debug name or captured id"),
+        m("shaders", Text, "the stages of that, each with its code's hash"),
+        m("labels", Text, "debug labels around it, from outside in"),
+        m("block", Count, "the capture's block that recorded it"),
+    ]],
+);
+
+pub const SHEETS: &[Sheet] = &[PASSES, PIPELINES, DRAWS];

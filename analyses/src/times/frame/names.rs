@@ -1,0 +1,60 @@
+//! A frame, and how its passes, pipelines and draws are called: frame, pass, draw.
+//!
+//! Refuses nothing.
+
+use trace::what_if::Action;
+
+/// A frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'f> {
+    /// Its number in the capture.
+    pub number: u64,
+    /// What it executes.
+    pub actions: &'f [Action],
+    /// The own time of each, in nanoseconds; none where it is not known.
+    pub own: &'f [Option<u64>],
+    /// The shaders of each, in words.
+    pub shaders: &'f [String],
+}
+
+/// A pass in words: its number, and the innermost label or its name.
+pub fn pass(a: &Action) -> String {
+    match a.pass {
+        0 => "what is outside of passes".to_owned(),
+        n => format!("pass {n} ({})", a.pass_name),
+    }
+}
+
+/// A pipeline in words.
+pub fn pipeline(a: &Action) -> String {
+    match (a.pipeline, &*a.pipeline_name) {
+        (0, _) => "shader objects".to_owned(),
+        (id, "") => format!("pipeline {id}"),
+        (_, name) => format!("pipeline \"{name}\""),
+    }
+}
+
+/// The pipeline of an action in words, by its shaders where it has no name.
+pub fn named(of: &Frame<'_>, n: usize) -> String {
+    let a = &of.actions[n];
+    match of.shaders.get(n).filter(|s| a.pipeline_name.is_empty() && !s.is_empty()) {
+        Some(shaders) => format!("{} ({})", pipeline(a), short(shaders)),
+        None => pipeline(a),
+    }
+}
+
+/// Stages and hashes, as `vert:5e13c19e9c699f02 frag:…`, with as many digits as other reports show.
+pub fn short(shaders: &str) -> String {
+    let one = |s: &str| match s.split_once(':') {
+        Some((stage, hash)) => format!("{stage} {}", hash.get(..8).unwrap_or(hash)),
+        None => s.to_owned(),
+    };
+    shaders.split(' ').filter(|s| !s.is_empty()).map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// A draw in words: frame, pass, draw.
+pub fn draw(of: &Frame<'_>, n: usize) -> String {
+    let a = &of.actions[n];
+    let pass = if a.pass == 0 { String::new() } else { format!(" · {}", pass(a)) };
+    format!("frame {}{pass} · draw {} ({})", of.number, n + 1, a.kind)
+}
