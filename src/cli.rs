@@ -12,10 +12,12 @@ mod diff;
 mod habits;
 mod help;
 mod memory;
+mod profile;
 mod rays;
 mod reduce;
 mod report;
 mod run;
+mod screenshot;
 mod study;
 mod suite;
 mod trim;
@@ -23,6 +25,7 @@ mod upstream;
 mod verdict;
 mod what_if;
 
+pub use self::profile::{CountersBy, ProfileArgs};
 pub use analyze::{AnalyzeArgs, AnalyzeFormat};
 pub use bench::BenchArgs;
 pub use bindings::{BindingsArgs, BindingsCommand, ResourcesArgs, SplitArgs};
@@ -37,6 +40,7 @@ pub use rays::{DumpForm, RaysCommand, RaysDumpArgs, ReorderArgs, RepackArgs};
 pub use reduce::ReduceArgs;
 pub use report::ReportArgs;
 pub use run::RunArgs;
+pub use screenshot::ScreenshotArgs;
 pub use study::StudyCommand;
 pub use suite::{SuiteCommand, SuiteCompareArgs, SuiteListArgs, SuiteMergeArgs, SuiteRunArgs};
 pub use trim::TrimArgs;
@@ -47,11 +51,7 @@ pub use what_if::WhatIfArgs;
 use crate::exit::HELP;
 use crate::select::{Glob, Ranges};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use experiment::attachments::After;
 use gfxr_parse::container::Compression;
-use profile::Stage;
-use profile::hooks::screenshot::Shape;
-use profile::pictures::Tolerance;
 use std::path::PathBuf;
 use trace::plan::{Passes, Use};
 
@@ -127,6 +127,9 @@ pub struct ReplayArgs {
     /// Print everything as JSON (with a schema_version) instead of the table
     #[arg(long)]
     pub json: bool,
+    /// Write what can be said of the capture to one page for a browser, as `report FILE` does, and print its headlines
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "echo", "frames", "repeat", "loop_frame", "times", "passes", "change", "no_gpu_times"])]
+    pub report: Option<PathBuf>,
     /// Answer every call with what the capture recorded instead of calling a driver; no times
     #[arg(long)]
     pub echo: bool,
@@ -249,9 +252,9 @@ Examples:
   reray-replay suite compare baseline.tar.gz results"
     )]
     Suite(SuiteCommand),
-    /// Put what was measured on one page for a browser
+    /// Put a capture, or what was measured, on one page for a browser
     ///
-    /// Traces, runs and what replays say, with tables, plots and maps.
+    /// Captures, traces, runs and what replays say, with tables, plots and maps.
     Report(ReportArgs),
     /// Serve agents: these commands as tools of the Model Context Protocol
     Mcp(McpArgs),
@@ -279,142 +282,6 @@ Examples:
     Recompress(CompressArgs),
 }
 
-/// `profile`
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "\
-A pass puts probes into shaders on their way to the driver; what they write becomes a trace, a folder of tables, which
-`reray-replay analyze DIR` turns into reports. `reray-replay profile --list` says which passes there are. A pass may have
-options, behind a colon and with plus signs between.
-
-Examples:
-  reray-replay profile cap.gfxr --passes simt -o trace && reray-replay analyze trace
-  reray-replay profile cap.gfxr --ask simt,hotspots -o trace
-  reray-replay profile cap.gfxr --passes simt --frames 10-12 --stages fragment,compute -o trace
-  reray-replay profile cap.gfxr --passes simt --shaders 3f2a --dump-shaders shaders -o trace
-  reray-replay profile cap.gfxr --passes simt --labels 'shadow*' --render-pass-numbers 1-3 -o trace")]
-pub struct ProfileArgs {
-    /// The capture
-    #[arg(required_unless_present = "list")]
-    pub file: Option<PathBuf>,
-    /// What to measure: passes, with commas between
-    #[arg(long, value_name = "PASS[:OPTION+…],…", required_unless_present_any = ["list", "ask"])]
-    pub passes: Option<Passes>,
-    /// What to answer: questions of `analyze --list`, with commas between; the passes that they want are chosen, and the
-    /// summary begins with the answers
-    #[arg(long, value_name = "QUESTION,…", value_delimiter = ',')]
-    pub ask: Vec<String>,
-    /// Say which passes there are
-    #[arg(long)]
-    pub list: bool,
-    /// The folder to write the trace to; it must be new or empty
-    #[arg(short, long, value_name = "DIR", required_unless_present = "list")]
-    pub output: Option<PathBuf>,
-    /// Measure only these frames (N, A-B, A-, lists with commas); nothing after the last is replayed
-    #[arg(long, value_name = "A-B")]
-    pub frames: Option<Ranges>,
-    /// Instrument only shaders of these stages: vertex, fragment, compute, ray-generation …
-    #[arg(long, value_name = "STAGE,…", value_delimiter = ',', value_parser = stage)]
-    pub stages: Vec<Stage>,
-    /// Instrument only these pipelines and shader objects, by captured id or debug name; * and ? are wildcards
-    #[arg(long, value_name = "ID|GLOB")]
-    pub pipelines: Vec<Glob>,
-    /// Instrument only shaders whose hash (as `extract` names files) begins so
-    #[arg(long, value_name = "HASH")]
-    pub shaders: Vec<String>,
-    /// Count only what runs in render passes with this captured id or debug name; dynamic ones are called `rendering WxH`,
-    /// as `--times pass` calls them; * and ? are wildcards
-    #[arg(long, value_name = "ID|GLOB")]
-    pub render_passes: Vec<Glob>,
-    /// Count only what runs in render passes with these numbers, counted from 1 in each frame (N, A-B, A-, lists with commas)
-    #[arg(long, value_name = "A-B")]
-    pub render_pass_numbers: Option<Ranges>,
-    /// Count only what runs within debug labels of this name, of command buffers or of queues; * and ? are wildcards
-    #[arg(long, value_name = "GLOB")]
-    pub labels: Vec<Glob>,
-    /// Who counts for pass counters: the driver (arm: VK_ARM_shader_instrumentation), shaders of our own (portable), or the
-    /// driver where the device has the extension (auto; with several devices and no --gpu, where all have it)
-    #[arg(long, value_enum, value_name = "WHO", default_value = "auto")]
-    pub counters: CountersBy,
-    /// Of passes that write records (not counters): only of work with these ids, from A to before B (see docs/profile.md)
-    #[arg(long, value_name = "A-B", value_parser = window)]
-    pub window: Option<(u32, u32)>,
-    /// Bytes of the log that probes append to, in the device's memory
-    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = clap::value_parser!(u64).range(1024..))]
-    pub log_bytes: u64,
-    /// Most bytes that the log may take when frames that it did not hold run again [default: what the device's memory
-    /// holds]; where that is not enough, such frames run in windows of work ids
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1024..))]
-    pub max_log_bytes: Option<u64>,
-    /// Read back what acceleration structures hold that measured frames trace rays through, in a replay of its own; with
-    /// pass rays it is always done
-    #[arg(long)]
-    pub geometry: bool,
-    /// Do not compare what measured frames show (or, where nothing is presented, leave in memory) with a replay without
-    /// probes
-    #[arg(long)]
-    pub no_verify_image: bool,
-    /// By how much pictures may differ: exact, or how many units in the last place of a 32-bit float shaders' results may be
-    /// off (docs/profile.md)
-    #[arg(long, value_name = "ULPS|exact", default_value_t, conflicts_with = "no_verify_image")]
-    pub image_tolerance: Tolerance,
-    /// Take subgroup operations for granted in stages in which the device does not say that it has them
-    #[arg(long)]
-    pub assume_subgroups: bool,
-    /// Of passes simt and divergence: one subgroup in N counts, and estimates of everything come with intervals
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
-    pub sample: u32,
-    /// Which work is in the sample: another number, another choice
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    pub sample_seed: u32,
-    /// Of passes blocks, simt and divergence: over how many replays places that count are spread; 1 counts everything in one
-    /// [default: as many as keep shaders small enough for drivers to compile soon]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub replays: Option<u32>,
-    /// Ask the driver's compiler not to inline what probes call
-    #[arg(long, hide = true)]
-    pub keep_calls: bool,
-    /// Count with 32-bit atomics even where the device has wider ones
-    #[arg(long, hide = true)]
-    pub narrow: bool,
-    /// Rewrite shaders anew, instead of using those kept in the user's cache folder, and keep none
-    #[arg(long)]
-    pub no_cache: bool,
-    /// Write every shader before and after to this folder
-    #[arg(long, value_name = "DIR")]
-    pub dump_shaders: Option<PathBuf>,
-    /// How to replay.
-    #[command(flatten)]
-    pub run: RunArgs,
-}
-
-/// Who counts for pass `counters`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CountersBy {
-    /// The driver where it can.
-    Auto,
-    /// Shaders of our own.
-    Portable,
-    /// The driver.
-    Arm,
-}
-
-fn stage(name: &str) -> Result<Stage, String> {
-    let all = profile::Stage::ALL;
-    all.into_iter().find(|s| s.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|s| s.name()).collect();
-        format!("there are {}", names.join(", "))
-    })
-}
-
-fn window(text: &str) -> Result<(u32, u32), String> {
-    let number = |t: &str| t.trim().parse::<u32>().map_err(|_| format!("\"{t}\" is not a number"));
-    let (a, b) = text.split_once('-').ok_or("expected A-B")?;
-    match (number(a)?, number(b)?) {
-        (a, b) if a < b => Ok((a, b)),
-        _ => Err("nothing is in it".to_owned()),
-    }
-}
-
 /// `merge-profiles`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -437,52 +304,6 @@ pub struct MergeProfilesArgs {
     /// Where a trace has more than one pass that counted blocks: which [default: the first that counted all]
     #[arg(long, value_name = "NAME")]
     pub pass: Option<String>,
-}
-
-/// `screenshot`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Files are named frame_N.png, or frame_N_swapchain_ID.png where a frame presents several swapchains; their names are
-printed, one a line. A frame shows the image it presents. In a capture that never presents it shows the last image or
-buffer it copied to where the application can read it. Replaying ends after the last frame asked for.
-
-Examples:
-  reray-replay screenshot cap.gfxr --frames 1,50-52 -o shots
-  reray-replay screenshot compute.gfxr --as 640x320:R32_SFLOAT
-  reray-replay screenshot cap.gfxr --frames 10 --image 'shadow map'
-  reray-replay screenshot cap.gfxr --frames 10 --after pass -o passes")]
-pub struct ScreenshotArgs {
-    /// The capture
-    pub file: PathBuf,
-    /// Which frames (N, A-B, A-, lists with commas) [default: the last]
-    #[arg(long, value_name = "A-B")]
-    pub frames: Option<Ranges>,
-    /// The folder to write to; made if it is not there
-    #[arg(short, long, value_name = "DIR", default_value = ".")]
-    pub output: PathBuf,
-    /// Instead of what was presented: this image at the frame's end, by its captured id or its debug name
-    #[arg(long, value_name = "ID|NAME")]
-    pub image: Option<String>,
-    /// Instead of what was presented: what attachments hold behind each render pass of one frame, behind each draw (or those of these numbers),
-    /// or behind the last draw of a label: pass, draw, draw:A-B, label:NAME. Behind draws, the capture is replayed once for each
-    #[arg(long, value_name = "WHAT", conflicts_with_all = ["image", "shape"])]
-    pub after: Option<After>,
-    /// What a copied-out buffer (or one chosen with --image) holds, as in 640x320:R32_SFLOAT
-    #[arg(long = "as", value_name = "WxH:FORMAT")]
-    pub shape: Option<Shape>,
-    /// Keep the alpha channel; without it images are opaque, as on a screen
-    #[arg(long)]
-    pub alpha: bool,
-    /// Change calls on their way to the driver, for experiments (NAME:OPTION+…; docs/runs.md lists what there is); again and
-    /// again, the first outermost
-    #[arg(long, value_name = "CHANGE")]
-    pub change: Vec<Use>,
-    /// Print before each name the BLAKE3 of the image: width, height (32 bits each) and the bytes of its pixels
-    #[arg(long)]
-    pub hash: bool,
-    /// How to replay.
-    #[command(flatten)]
-    pub run: RunArgs,
 }
 
 /// `info`

@@ -5,18 +5,20 @@
 //! `experiment::failure`'s to say, and in [`HELP`].
 
 pub use experiment::failure::{Exit, Failure};
-pub use experiment::say::{complain, detail, note, several, verbose};
+pub use experiment::say::{columns, complain, detail, note, several, verbose};
 
 use experiment::say::{self, Listener, Talk};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
+use terminal_size::terminal_size;
 
 /// The text of the exit codes, for `--help`.
 pub const HELP: &str = "\
 Examples:
   reray-replay cap.gfxr
+  reray-replay cap.gfxr --report page.html
   reray-replay cap.gfxr --frames 10-50 --times pass
   reray-replay cap.gfxr --loop-frame 20 --iterations 200
   reray-replay cap.gfxr --screenshots 1,50 --screenshot-dir shots
@@ -43,24 +45,35 @@ pub fn report(failure: &Failure) -> ExitCode {
 }
 
 /// Has what is said go to stderr, as much of it as the flags want.
-pub fn talk(quiet: bool, verbose: bool) {
+pub fn talk(quiet: bool, verbose: bool, wide: bool) {
     let talk = match (quiet, verbose) {
         (true, _) => Talk::Wrong,
         (_, true) => Talk::Everything,
         _ => Talk::Notes,
     };
-    say::listen(Box::new(Stderr(talk)));
+    say::listen(Box::new(Stderr { talk, wide }));
 }
 
-struct Stderr(Talk);
+struct Stderr {
+    talk: Talk,
+    wide: bool,
+}
+
+/// Columns of a terminal that does not say how many it has.
+const COLUMNS: u16 = 80;
 
 impl Listener for Stderr {
     fn talk(&self) -> Talk {
-        self.0
+        self.talk
     }
 
     fn watched(&self) -> bool {
         io::stderr().is_terminal()
+    }
+
+    fn columns(&self) -> Option<usize> {
+        let shown = !self.wide && io::stdout().is_terminal();
+        shown.then(|| usize::from(terminal_size().map_or(COLUMNS, |s| s.0.0)))
     }
 
     fn line(&self, before: &str, text: &str) {
@@ -69,7 +82,7 @@ impl Listener for Stderr {
     }
 
     fn bar(&self, total: u64, what: &'static str) -> ProgressBar {
-        if !self.watched() || self.0 == Talk::Wrong {
+        if !self.watched() || self.talk == Talk::Wrong {
             return ProgressBar::hidden();
         }
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10));

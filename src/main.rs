@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     if matches!(&cli.command, Some(cli::Command::Profile(p)) if !p.list) {
         experiment::driver_caches::off();
     }
-    exit::talk(cli.habits.quiet, cli.habits.verbose);
+    exit::talk(cli.habits.quiet, cli.habits.verbose, cli.habits.wide);
     // What the libraries have to say goes to stderr; RERAY_LOG chooses how much of it.
     let filter =
         tracing_subscriber::EnvFilter::try_from_env("RERAY_LOG").unwrap_or_else(|_| cli.habits.log().into());

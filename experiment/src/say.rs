@@ -29,6 +29,8 @@ pub trait Listener: Send + Sync {
     fn talk(&self) -> Talk;
     /// Whether somebody watches how far work is.
     fn watched(&self) -> bool;
+    /// How many columns results have, if it is a terminal that shows them.
+    fn columns(&self) -> Option<usize>;
     /// A line, or several; the first part is what stands before it.
     fn line(&self, before: &str, text: &str);
     /// A bar over so many bytes, hidden where nobody watches.
@@ -36,6 +38,11 @@ pub trait Listener: Send + Sync {
 }
 
 static LISTENER: OnceLock<Box<dyn Listener>> = OnceLock::new();
+
+/// How many columns results have; as many as they take where no terminal shows them.
+pub fn columns() -> Option<usize> {
+    listener().and_then(Listener::columns)
+}
 
 /// Sets who listens; the first one stays.
 pub fn listen(listener: Box<dyn Listener>) {

@@ -124,6 +124,28 @@ pub(crate) const TOOLS: &[Tool] = &[
         ..replays("screenshot", &["screenshot"], &["file", "frames", "image", "after", "change"])
     },
     Tool {
+        required: &["compare", "output"],
+        fixed: &[],
+        about: "The first draw of a frame behind which another device, driver or run shows something else; pictures and texels of both \
+                lie in the folder.",
+        ..replays(
+            "first_difference",
+            &["screenshot"],
+            &["file", "frames", "after", "compare", "change", "image_tolerance", "output"],
+        )
+    },
+    Tool {
+        required: &["output"],
+        fixed: &[],
+        about: "Of a capture: what each part says first, and one page for a browser with all of it.",
+        ..replays(
+            "report",
+            &["report"],
+            &["inputs", "frame", "questions", "assume_subgroups", "title", "output"],
+        )
+    },
+    Tool { required: &["output"], ..replays("trim", &["trim"], &["file", "frames", "change", "output"]) },
+    Tool {
         about: "Each cost and gain has its 99 % interval. Takes as long as `budget` says.",
         ..replays(
             "what_if",

@@ -13,6 +13,9 @@ pub struct HabitArgs {
     /// Say on stderr what was done, and what the libraries note
     #[arg(short, long, global = true, display_order = 901)]
     pub verbose: bool,
+    /// In a terminal: do not fit results into its columns
+    #[arg(long, global = true, display_order = 902)]
+    pub wide: bool,
 }
 
 impl HabitArgs {

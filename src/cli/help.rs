@@ -23,9 +23,8 @@ const OTHERS: [&str; 9] =
     ["compress", "db", "diff", "merge-profiles", "mcp", "reduce", "trim", "completions", "man"];
 
 const EXAMPLES: &str = "\
-Examples:
-  reray-replay cap.gfxr --times pass
-  reray-replay profile cap.gfxr --passes simt -o t && reray-replay analyze t
+Examples: reray-replay cap.gfxr --report page.html
+          reray-replay profile cap.gfxr --ask simt,hotspots -o trace
 Exit codes, and the flags of a replay: reray-replay replay --help";
 
 /// Reads the command line; ends the process where it makes no sense, or asks for help.
@@ -73,7 +72,7 @@ fn command<Cli: CommandFactory>() -> Command {
 
 /// What all sub-commands take.
 fn shown(flag: &str) -> bool {
-    matches!(flag, "quiet" | "verbose" | "version")
+    matches!(flag, "quiet" | "verbose" | "wide" | "version")
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Guarantees: the command has diverged (exit code 5) where a plan was refused. Refuses nothing of its own.
 
 use crate::cli::{BenchArgs, WorkerArgs};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, columns};
 use crate::output;
 use analyses::report::{json, text};
 use experiment::bench::{self, Settings, worker};
@@ -12,7 +12,9 @@ use experiment::bench::{self, Settings, worker};
 pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     let run = bench::bench(&Settings::from(args), &args.output)?.run;
     let report = bench::report(&run);
-    output::print(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
+    output::print(
+        if args.json { json::render(&report) } else { text::render_within(&report, columns()) }.as_bytes(),
+    )?;
     Ok(if run.note.refused.is_empty() { Exit::Done } else { Exit::Diverged })
 }
 

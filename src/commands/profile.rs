@@ -57,6 +57,7 @@ fn settings(args: &ProfileArgs) -> Result<Settings, Failure> {
         narrow: args.narrow,
         no_cache: args.no_cache,
         dump_shaders: args.dump_shaders.clone(),
+        changes: args.change.clone(),
         run: args.run.how(),
     })
 }

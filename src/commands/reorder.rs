@@ -3,7 +3,7 @@
 //! Guarantees: equal traces and options give equal output. Refuses traces without rays.
 
 use crate::cli::ReorderArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, columns};
 use crate::{input, output};
 use analyses::context::Context;
 use analyses::rays::events::{Wants, read};
@@ -21,7 +21,7 @@ pub fn run(args: &ReorderArgs) -> Result<Exit, Failure> {
     let windows = args.window.iter().map(|w| w.0).collect();
     let mut report = report(&events, &Grid { windows, hints: args.hints.clone(), cells: args.cell.clone() });
     report.cost = Cost::Nothing { why: "it is derived from a trace".into() };
-    let text = if args.json { json::render(&report) } else { text::render(&report) };
+    let text = if args.json { json::render(&report) } else { text::render_within(&report, columns()) };
     output::print(text.as_bytes())?;
     Ok(Exit::Done)
 }

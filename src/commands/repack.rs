@@ -4,7 +4,7 @@
 //! appears whole or not at all. Refuses methods that it does not know, and traces without rays.
 
 use crate::cli::RepackArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, columns};
 use crate::input;
 use crate::output::{self, Output};
 use analyses::context::Context;
@@ -37,7 +37,7 @@ pub fn run(args: &RepackArgs) -> Result<Exit, Failure> {
     }
     let mut report = report(rows);
     report.cost = analyses::report::Cost::Nothing { why: "it is derived from a trace".into() };
-    let text = if args.json { json::render(&report) } else { text::render(&report) };
+    let text = if args.json { json::render(&report) } else { text::render_within(&report, columns()) };
     output::print(text.as_bytes())?;
     Ok(Exit::Done)
 }

@@ -4,9 +4,10 @@
 //! named. A divergence ends with exit code 5, also when `--keep-going` passed it over.
 
 use super::upstream::Upstream;
-use crate::cli::{LoopArgs, ReplayArgs, TimesLevel};
-use crate::exit::{self, Exit, Failure, complain, detail};
+use crate::cli::{LoopArgs, ReplayArgs, ReportArgs, TimesLevel};
+use crate::exit::{self, Exit, Failure, columns, complain, detail};
 use crate::{input, output, progress};
+use analyses::report::text::render_within;
 use analyses::report::{counted, escape};
 use experiment::record::plan::{Probes, timed_list};
 use experiment::replaying::{Bar, breadcrumbs, changes, failure, options};
@@ -32,6 +33,9 @@ use std::rc::Rc;
 pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let file =
         args.file.as_ref().ok_or_else(|| Failure::usage("which capture? reray-replay FILE, or --help"))?;
+    if let Some(page) = &args.report {
+        return super::report::run(&ReportArgs::of_capture(file, page, &args.run));
+    }
     let (capture, map) = input::open_once(file, args.run.reading)?;
     let mut options = options(&args.run.how())?;
     let mut upstream = Upstream::new(&args.upstream, &capture, &mut options)?;
@@ -156,9 +160,9 @@ fn say(
     } else {
         let mut text = heading(capture, s);
         if inner.is_some() && s.looped.is_some() {
-            text += &(analyses::report::text::render(&report) + "\n");
+            text += &(render_within(&report, columns()) + "\n");
         }
-        text + &analyses::report::text::render(inner.as_ref().unwrap_or(&report))
+        text + &render_within(inner.as_ref().unwrap_or(&report), columns())
     };
     output::print(text.as_bytes())?;
     Ok(complaints(args, s))

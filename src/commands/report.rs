@@ -1,20 +1,32 @@
-//! `report`: what traces, runs and replays say, as one page for a browser.
+//! `report`: what captures, traces, runs and replays say, as one page for a browser; its headlines on stdout.
 //!
 //! Guarantees: the page is there whole or not at all, and holds what every question that an input can answer answered; a
 //! question that fails does not keep others from the page, and makes the exit code 1; a check that fails in an answer makes it
 //! 5. Refuses inputs of which nothing can be said.
 
 use crate::cli::ReportArgs;
-use crate::exit::{Exit, Failure, complain};
+use crate::exit::{Exit, Failure, columns, complain};
 use crate::output::{print, write_file};
 use analyses::report::html::{self, Input};
+use analyses::report::text;
+use experiment::files::input::is_capture;
+use experiment::page::capture::{self, Asked};
 use experiment::page::{inputs, plots};
 
 /// Runs the sub-command.
 pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     let mut read = inputs::Read::default();
     for path in &args.inputs {
-        inputs::read(path, &args.questions, &mut read)?;
+        if !is_capture(path) {
+            inputs::read(path, &args.questions, &mut read)?;
+            continue;
+        }
+        let (frame, assume_subgroups) = (args.frame, args.assume_subgroups);
+        let run = &args.run.how();
+        capture::read(
+            &Asked { file: path, frame, questions: &args.questions, assume_subgroups, run },
+            &mut read,
+        )?;
     }
     let inputs::Read { inputs, failed } = read;
     if inputs.iter().all(|i| i.reports.is_empty()) {
@@ -35,6 +47,10 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         None => 0,
     };
     let analyses: usize = inputs.iter().map(|i| i.reports.len()).sum();
+    // (what was asked for by its name is found on the page; what a whole capture says first is said here, too)
+    let captures = inputs.iter().filter(|i| i.kind == "capture");
+    let said = text::headlines(captures.flat_map(|i| &i.reports).map(|r| &r.0), columns());
+    print(said.as_bytes())?;
     let mut line = format!(
         "{}: {analyses} {}, {:.2} MB\n",
         args.output.display(),

@@ -3,7 +3,7 @@
 //! Guarantees: stdout carries the report alone. Refuses nothing of its own.
 
 use crate::cli::StudyCommand;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, columns};
 use crate::output;
 use analyses::report::{json, text};
 use experiment::study::{Rays, study};
@@ -28,6 +28,8 @@ pub fn run(command: &StudyCommand) -> Result<Exit, Failure> {
         run: args.run.how(),
     };
     let (report, exit) = study(&wanted, &args.output)?;
-    output::print(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
+    output::print(
+        if args.json { json::render(&report) } else { text::render_within(&report, columns()) }.as_bytes(),
+    )?;
     Ok(exit)
 }

@@ -3,7 +3,7 @@
 //! Guarantees: stdout carries the report alone. Refuses nothing of its own.
 
 use crate::cli::WhatIfArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, columns};
 use crate::output;
 use analyses::report::{json, text};
 use experiment::what_if::{Question, what_if};
@@ -28,6 +28,8 @@ pub fn run(args: &WhatIfArgs) -> Result<Exit, Failure> {
         run: args.run.how(),
     };
     let report = what_if(&question, &args.output)?;
-    output::print(if args.json { json::render(&report) } else { text::render(&report) }.as_bytes())?;
+    output::print(
+        if args.json { json::render(&report) } else { text::render_within(&report, columns()) }.as_bytes(),
+    )?;
     Ok(Exit::Done)
 }

@@ -155,7 +155,7 @@ class Check:
             if tip.count():
                 said = tip.inner_text()
                 break
-        self.expect(re.search(r"begin [0-9.]+ cycles", said), f"no span under the pointer: {said!r}")
+        self.expect(re.search(r"begin [0-9.]+ (cycles|ms)", said), f"no span under the pointer: {said!r}")
         before = canvas.first.evaluate("c => c.toDataURL()")
         canvas.first.focus()
         self.page.keyboard.press("+")

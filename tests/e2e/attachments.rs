@@ -129,3 +129,96 @@ fn what_cannot_be_shown_is_said() {
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("the last is frame 30"), "{said}");
 }
+
+/// Exit code, stdout and stderr of a comparison of a frame of cubes.
+fn compared(flags: &[&str], to: &Path) -> (Option<i32>, String, String) {
+    let cubes = sample("cubes.gfxr");
+    let out = reray()
+        .args(["screenshot", "--frames", "15"])
+        .arg(cubes)
+        .args(flags)
+        .arg("-o")
+        .arg(to)
+        .output()
+        .expect("the program starts");
+    (out.status.code(), text(&out.stdout), text(&out.stderr))
+}
+
+#[test]
+fn the_first_draw_behind_which_two_sides_differ_is_found() {
+    if !device("attachments compared") {
+        return;
+    }
+    let scratch = Scratch::new("attachments-compared");
+    // The same device is the same: its own number is a name of it, too.
+    let (code, said, why) = compared(&["--compare", "0", "--gpu", "0"], &scratch.path("same"));
+    assert_eq!(code, Some(0), "{said}{why}");
+    assert!(said.contains("3 attachments are the same"), "{said}");
+    // One draw of 200 writes no colours on this side: behind it the pass differs, and behind no draw before it.
+    let change = ["--change", "no-color:at=587-587"];
+    let to = scratch.path("draw");
+    let (code, said, why) = compared(&[&["--compare", "0", "--gpu", "0"][..], &change].concat(), &to);
+    assert_eq!(code, Some(5), "{said}{why}");
+    assert!(said.contains("first differ behind draw 190 (DrawIndexed) of pass 1"), "{said}");
+    assert!(said.contains("pipeline 37 \"lit cube\", in frame 15 / world / band 7"), "{said}");
+    let found = std::fs::read(to.join("compare.json")).expect("it is written");
+    let found: Value = serde_json::from_slice(&found).expect("JSON");
+    let draw = &found["draw"][0];
+    assert_eq!((&draw["here"]["draw"], &draw["here"]["block"]), (&190.into(), &587.into()), "{draw}");
+    assert_eq!(draw["here"]["attachment"], "color0");
+    assert_eq!(found["draw"].as_array().map(Vec::len), Some(1), "depth is the same");
+    for (side, row) in [("here", &draw["here"]), ("there", &draw["there"])] {
+        let files = ["file", "texels"].map(|f| to.join(side).join(row[f].as_str().expect("a file")));
+        let [png, texels] = files.map(|f| std::fs::metadata(f).expect("a file").len());
+        assert!(png > 0 && texels == 960 * 540 * 8, "texels of 16-bit floats: {texels}");
+    }
+    // What its fragment shader reads at the pixel that differs is what the scene has put there.
+    let sun = [0.62f64, 0.60, 0.52];
+    let length = sun.iter().map(|x| x * x).sum::<f64>().sqrt();
+    for (part, of) in ["x", "y", "z"].iter().zip(sun) {
+        let name = format!("camera.sun.{part}");
+        let rows = found["read"].as_array().expect("what is read");
+        let row = rows.iter().find(|r| r["read"] == *name).unwrap_or_else(|| panic!("{name}: {rows:?}"));
+        for side in ["here", "there"] {
+            let value: f64 = row[side].as_str().and_then(|v| v.parse().ok()).expect("one value");
+            assert!((value - of / length).abs() < 1e-6, "{name}: {row}");
+        }
+    }
+    // A tolerance that allows everything that is a number allows this.
+    let (code, said, _) = compared(
+        &[&["--compare", "0", "--gpu", "0", "--image-tolerance", "4000000000"][..], &change].concat(),
+        &scratch.path("tolerant"),
+    );
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("3 attachments are the same within the tolerance"), "{said}");
+}
+
+#[test]
+fn what_another_machine_wrote_is_compared_with_what_is_shown_here() {
+    if !device("attachments compared with a folder") {
+        return;
+    }
+    let scratch = Scratch::new("attachments-folder");
+    let there = scratch.path("there");
+    let (code, _, why) =
+        compared(&["--after", "draw:188-192", "--texels", "--change", "no-color:at=587-587"], &there);
+    assert_eq!(code, Some(0), "{why}");
+    let there = there.to_str().expect("plain");
+    let to = scratch.path("out");
+    let (code, said, why) = compared(&["--compare", there], &to);
+    assert_eq!(code, Some(5), "{said}{why}");
+    assert!(said.contains("first differ behind draw 190 (DrawIndexed)"), "{said}");
+    assert!(said.contains(&format!("{there}/frame_15_draw_190_color0.png")), "{said}");
+    // (nothing covers that cube in the three draws behind it)
+    assert!(said.contains("3 of 10 attachments differ"), "{said}");
+    let (code, _, why) = compared(&["--compare", there], &to);
+    assert_eq!(code, Some(2), "{why}");
+    assert!(why.contains("it is not empty; name a new folder"), "{why}");
+    let none = scratch.path("none");
+    std::fs::create_dir(&none).expect("a folder");
+    let (code, _, why) = compared(&["--compare", none.to_str().expect("plain")], &scratch.path("other"));
+    assert_eq!(code, Some(1), "{why}");
+    assert!(why.contains("screenshot --frames 15 --after"), "{why}");
+    let (code, _, why) = compared(&["--compare", "no/such.json"], &scratch.path("other"));
+    assert_eq!(code, Some(2), "{why}");
+}

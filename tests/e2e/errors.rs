@@ -113,13 +113,12 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
     let (simt, rays, blocks) = (first("simt"), first("rays"), first("blocks"));
     let profiled = |pass| ["that is a capture; profile it first", pass];
     let (simt, rays, blocks) = (profiled(&*simt), profiled(&*rays), profiled(&*blocks));
-    let (out, sum) = (format!("{folder}/a.html"), format!("{folder}/a.blocks"));
+    let sum = format!("{folder}/a.blocks");
     let no_rays = no_rays(&scratch);
     let without = ["the trace has no rays; record them: reray-replay profile cap.gfxr --passes rays -o"];
     let wrong_input: &[(&[&str], i32, &[&str])] = &[
         (&["analyze", p], 1, &simt),
         (&["analyze", p, "hotspots"], 1, &simt),
-        (&["report", p, "-o", &out], 1, &simt),
         (&["rays", "dump", p], 1, &rays),
         (&["rays", "repack", p], 1, &rays),
         (&["rays", "reorder", p], 1, &rays),

@@ -7,7 +7,7 @@
 
 use crate::device::device;
 use crate::schema::wrong;
-use crate::support::{Scratch, root, run, shared_capture, skip, text};
+use crate::support::{Scratch, root, run, sample, shared_capture, skip, text};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -201,6 +201,69 @@ fn a_real_program() {
 }
 
 #[test]
+fn a_capture_in_one_go() {
+    if !device("the page of a capture") {
+        return;
+    }
+    let scratch = Scratch::new("report-capture");
+    let (page, trace) = (scratch.path("page.html"), scratch.path("trace"));
+    let cubes = sample("cubes.gfxr");
+    let said =
+        ran(&["report", words(&cubes), "--frame", "15", "--assume-subgroups", "-q", "-o", words(&page)]);
+    // Of the scene: a dispatch, two hundred cubes, and one draw that develops the picture.
+    assert!(said.starts_with("Frame 15, draw by draw\n"), "{said}");
+    assert!(said.contains("Frame 15 has 202 draws, dispatches and traces in 2 render passes"), "{said}");
+    // The same as asked one by one.
+    ran(&[
+        "profile",
+        words(&cubes),
+        "--frames",
+        "15",
+        "--ask",
+        "simt,hotspots",
+        "--assume-subgroups",
+        "-q",
+        "-o",
+        words(&trace),
+    ]);
+    let all = ran(&["analyze", words(&trace), "simt", "hotspots", "--format", "json"]);
+    let all: Value = serde_json::from_str(&all).expect("JSON");
+    for report in all["reports"].as_array().expect("two") {
+        for line in report["headlines"].as_array().expect("headlines") {
+            let line = line.as_str().expect("words");
+            assert!(said.contains(line), "{line}: {said}");
+        }
+    }
+    assert!(said.contains("never change"), "what uniform data never changes: {said}");
+    let expected = json!({
+        "sections": ["overview", "frame", "hotspots", "simt", "uniforms", "advice", "frame-times", "command-times", "environment"],
+        "texts": [
+            { "section": "overview", "text": "Frame 15" },
+            { "section": "frame", "text": "Behind pass 2 (render pass 'develop pass'): color0" },
+            { "section": "frame", "text": "pipeline \"lit cube\"" },
+        ],
+        "most_bytes": 2_000_000,
+    });
+    looked_at(&page, "capture", &expected);
+    // Frames of vkd3d begin with a submission of no command buffers: draws have their times all the same.
+    if let Some(gears) = shared_capture("vkd3d_gears_trim_40_59.gfxr") {
+        let said = ran(&["report", words(&gears), "--questions", "uniforms", "-q", "-o", words(&page)]);
+        assert!(said.contains("draw by draw\n  Most time takes frame 4"), "{said}");
+    }
+    // The shortest way; what this device does not say that it has is named, and the rest is there.
+    let page = scratch.path("short.html");
+    let out = run([words(&cubes), "--report", words(&page)]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    assert!(text(&out.stdout).contains("draw by draw"), "{}", text(&out.stdout));
+    assert!(
+        text(&out.stderr).contains("Shaders were not instrumented: --assume-subgroups"),
+        "{}",
+        text(&out.stderr)
+    );
+    assert!(page.is_file());
+}
+
+#[test]
 fn what_is_no_input_is_refused() {
     let scratch = Scratch::new("report-refused");
     let (folder, file, page) = (scratch.path("empty"), scratch.path("x.json"), scratch.path("p.html"));
@@ -215,5 +278,6 @@ fn what_is_no_input_is_refused() {
     refused(&[words(&folder)], "no trace and no run", 1);
     refused(&[words(&file)], "no report in it", 1);
     refused(&[words(&scratch.path("absent"))], "absent", 1);
+    refused(&[words(&sample("cubes.gfxr")), "--frame", "99"], "no frame 99", 1);
     refused(&[], "INPUT", 2);
 }

@@ -3,6 +3,7 @@
 //! Guarantees: ranges are inclusive at both ends; names match as a whole, `*` for any letters and `?` for one. Refuses
 //! ranges that run backwards and empty patterns.
 
+use std::fmt;
 use std::str::FromStr;
 
 /// A list of numbers and ranges.
@@ -47,6 +48,20 @@ impl FromStr for Ranges {
     }
 }
 
+impl fmt::Display for Ranges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, &(a, b)) in self.0.iter().enumerate() {
+            let comma = if n == 0 { "" } else { "," };
+            match b {
+                _ if a == b => write!(f, "{comma}{a}")?,
+                u64::MAX => write!(f, "{comma}{a}-")?,
+                b => write!(f, "{comma}{a}-{b}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A pattern for names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob(String);
@@ -78,6 +93,12 @@ impl Glob {
     }
 }
 
+impl fmt::Display for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 impl FromStr for Glob {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
@@ -99,6 +120,10 @@ mod tests {
         let hit: Vec<u64> =
             [0, 1, 2, 49, 50, 52, 53, 89, 90, 1 << 60].into_iter().filter(|&n| r.contains(n)).collect();
         assert_eq!(hit, [1, 50, 52, 90, 1 << 60]);
+        assert_eq!(
+            [r.to_string(), "-2,7-".parse::<Ranges>().unwrap().to_string()],
+            ["1,50-52,90-", "0-2,7-"]
+        );
         assert_eq!("3-3".parse::<Ranges>().unwrap().last(), 3);
         assert_eq!("-2".parse::<Ranges>().unwrap(), Ranges(vec![(0, 2)]));
         for bad in ["", "x", "5-3", "1,,2", "1-2-3"] {

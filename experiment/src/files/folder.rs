@@ -8,10 +8,7 @@ use std::path::{Path, PathBuf};
 pub fn refuse_full(folder: &Path) -> Result<(), Failure> {
     let full = folder.read_dir().is_ok_and(|mut entries| entries.next().is_some());
     if full {
-        return Err(Failure::usage(format_args!(
-            "{}: it is not empty; name a new folder for the trace",
-            folder.display()
-        )));
+        return Err(Failure::usage(format_args!("{}: it is not empty; name a new folder", folder.display())));
     }
     Ok(())
 }

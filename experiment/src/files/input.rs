@@ -43,12 +43,17 @@ pub fn trace(path: &Path, pass: &str) -> Result<Dir, Failure> {
     Ok(dir)
 }
 
-/// Refuses a capture where a trace is wanted.
-pub fn no_capture(path: &Path, pass: &str) -> Result<(), Failure> {
+/// Whether a file begins as a capture does.
+pub fn is_capture(path: &Path) -> bool {
     let mut begin = [0; FOURCC.len()];
     let mut read = || std::fs::File::open(path)?.read_exact(&mut begin);
     // (what cannot be read is for whoever reads it to say; opening what is no plain file may wait for a writer)
-    if path.is_file() && read().is_ok() && begin == FOURCC {
+    path.is_file() && read().is_ok() && begin == FOURCC
+}
+
+/// Refuses a capture where a trace is wanted.
+pub fn no_capture(path: &Path, pass: &str) -> Result<(), Failure> {
+    if is_capture(path) {
         let file = path.display();
         return Err(Failure::new(format_args!(
             "{file}: that is a capture; profile it first, and name the trace: reray-replay profile {file} --passes {pass} -o trace"

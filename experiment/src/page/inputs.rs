@@ -41,7 +41,6 @@ pub fn read(path: &Path, questions: &[String], into: &mut Read) -> Result<(), Fa
             let text = "an archive; unpack it, and name the folder";
             return Err(Failure::new(format_args!("{}: {text}", path.display())));
         }
-        input::no_capture(path, "simt")?;
         let value = json(path)?;
         let input = Input { name, ..of_json(&value, path)? };
         if input.reports.is_empty() {
@@ -61,7 +60,8 @@ pub fn read(path: &Path, questions: &[String], into: &mut Read) -> Result<(), Fa
     Ok(())
 }
 
-fn name(path: &Path) -> String {
+/// A file's or folder's own name.
+pub fn name(path: &Path) -> String {
     let whole = fs::canonicalize(path);
     let of = |p: &Path| p.file_name().map(|n| n.to_string_lossy().into_owned());
     of(path).or_else(|| of(whole.as_deref().ok()?)).unwrap_or_else(|| path.display().to_string())
@@ -161,7 +161,7 @@ fn of_run(path: &Path, name: &str) -> Result<Input, Failure> {
 }
 
 /// A trace and its answers; none where no question that is asked for can be answered.
-fn of_trace(
+pub fn of_trace(
     path: &Path,
     name: &str,
     questions: &[String],
@@ -232,7 +232,7 @@ pub fn json(path: &Path) -> Result<Value, Failure> {
 }
 
 /// Every report in it, and of a replay what it says of itself.
-fn of_json(value: &Value, path: &Path) -> Result<Input, Failure> {
+pub fn of_json(value: &Value, path: &Path) -> Result<Input, Failure> {
     let mut input = Input { kind: "replay".into(), ..Input::default() };
     collect(value, &mut input.reports)
         .map_err(|why| Failure::new(format_args!("{}: a report in it: {why}", path.display())))?;

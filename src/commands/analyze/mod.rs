@@ -8,7 +8,7 @@ mod list;
 mod out;
 
 use crate::cli::{AnalyzeArgs, AnalyzeFormat};
-use crate::exit::{Exit, Failure, complain, note};
+use crate::exit::{Exit, Failure, columns, complain, note};
 use crate::input;
 use analyses::report::{Report, csv, escape, json, png, records, text};
 use experiment::questions::{answers, chosen};
@@ -186,7 +186,7 @@ fn head(dir: &Dir) -> String {
 }
 
 fn render(report: &Report, with_files: bool) -> String {
-    let mut out = text::render(report);
+    let mut out = text::render_within(report, columns());
     let images = report.images.iter().map(|i| format!("{}.{}.png", report.analysis, i.name));
     let others: Vec<String> = images.chain(report.files.iter().map(|f| f.name.clone())).collect();
     if !others.is_empty() && !with_files {

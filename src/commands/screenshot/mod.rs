@@ -28,6 +28,9 @@ const AHEAD: usize = 4;
 /// Runs the sub-command.
 pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
     let capture = input::open(&args.file, args.run.reading)?;
+    if let Some(other) = &args.compare {
+        return self::after::compare(args, other, &capture);
+    }
     if let Some(after) = &args.after {
         return self::after::run(args, after, &capture);
     }

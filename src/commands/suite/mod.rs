@@ -12,7 +12,7 @@ use super::compare::metrics;
 use crate::cli::{
     Cli, Command, CompareFormat, SuiteCommand, SuiteCompareArgs, SuiteListArgs, SuiteMergeArgs, SuiteRunArgs,
 };
-use crate::exit::{Exit, Failure, complain};
+use crate::exit::{Exit, Failure, columns, complain};
 use crate::output::{self, write_file};
 use analyses::report::html::{self, Input};
 use analyses::report::{Report, json, text};
@@ -112,7 +112,9 @@ fn compare(args: &SuiteCompareArgs) -> Result<Exit, Failure> {
 }
 
 fn print(report: &Report, as_json: bool) -> Result<(), Failure> {
-    output::print(if as_json { json::render(report) } else { text::render(report) }.as_bytes())
+    output::print(
+        if as_json { json::render(report) } else { text::render_within(report, columns()) }.as_bytes(),
+    )
 }
 
 fn rendered(format: CompareFormat, of: &SuiteCompared) -> String {

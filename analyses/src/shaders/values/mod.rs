@@ -97,6 +97,29 @@ impl Question for Values {
     }
 }
 
+/// What a place gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// What is read.
+    pub name: String,
+    /// The kind of memory.
+    pub memory: String,
+    /// Where in the shader.
+    pub place: String,
+    /// Its values, the most frequent first, with `,` between them.
+    pub values: String,
+}
+
+/// What every place gave, in the order of entry points and their places.
+pub fn given(trace: &dyn Source) -> Result<Vec<Given>, Unreadable> {
+    let one = |s: Site| {
+        let values: Vec<String> = s.top().into_iter().take(TOP).map(|v| s.words(v.0)).collect();
+        let (name, memory) = (s.name.to_string(), s.class.to_string());
+        Given { name, memory, place: s.place, values: values.join(", ") }
+    };
+    Ok(sites(trace, &Context::read(trace)?)?.into_iter().map(one).collect())
+}
+
 /// A place, over all frames.
 #[derive(Clone, Debug, Default)]
 struct Site {

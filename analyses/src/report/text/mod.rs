@@ -5,17 +5,28 @@
 //! ([`Unit::decimals`]). Lines have no blanks at
 //! their ends, and none is of another's making: values are shown as `escape.rs` says. Series that are no histograms, and images, are left to other exporters.
 
+mod fit;
+
 use super::escape;
 use super::sketch::sketch;
 use super::{Cell, Cost, Mark, Report, Series, Table, Unit};
+use fit::{width, wrapped};
 use std::fmt::Write;
 
 /// The report as text, with a line end.
 pub fn render(report: &Report) -> String {
+    render_within(report, None)
+}
+
+/// The same in so many columns, as a terminal has them: sentences are wrapped, and words in tables cut, which is said.
+pub fn render_within(report: &Report, within: Option<usize>) -> String {
     let mut parts = vec![format!("{}\n", escape::line(&report.title))];
-    let headlines: String = report.headlines.iter().map(|h| format!("{}\n", escape::line(h))).collect();
+    let sentence = |text: &str| wrapped(&escape::line(text), within, 0) + "\n";
+    let headlines: String = report.headlines.iter().map(|h| sentence(h)).collect();
     parts.extend((!headlines.is_empty()).then_some(headlines));
-    parts.extend(report.tables.iter().filter(|table| !table.rows.is_empty()).map(table));
+    let tables = || report.tables.iter().filter(|table| !table.rows.is_empty());
+    parts.extend(tables().map(|t| table_within(t, within)));
+    let cut = within.is_some() && tables().any(|t| table_within(t, within) != table(t));
 
     let histograms: Vec<_> = report.series.iter().filter(|series| series.mark == Mark::Bars).collect();
     let title_width = histograms.iter().map(|series| width(&escape::line(&series.title))).max().unwrap_or(0);
@@ -25,16 +36,31 @@ pub fn render(report: &Report) -> String {
         parts.push(sketches);
     }
 
-    let mut last: String = report.notes.iter().map(|note| format!("{}\n", escape::line(note))).collect();
-    let failed = |failure: &String| format!("CHECK FAILED: {}\n", escape::line(failure));
-    last.extend(report.failures.iter().map(failed));
-    let _ = writeln!(last, "{}", escape::line(&render_cost(&report.cost)));
+    let mut last: String = report.notes.iter().map(|note| sentence(note)).collect();
+    last.extend(report.failures.iter().map(|failure| sentence(&format!("CHECK FAILED: {failure}"))));
+    last += &sentence(&render_cost(&report.cost));
+    if let (Some(columns), true) = (within, cut) {
+        last += &sentence(&format!("Cut to {columns} columns; --wide shows all of it."));
+    }
     parts.push(last);
     parts.join("\n")
 }
 
+/// The headlines of several reports, each below its title, in so many columns.
+pub fn headlines<'r>(reports: impl Iterator<Item = &'r Report>, within: Option<usize>) -> String {
+    let one = |r: &Report| {
+        let lines = r.headlines.iter().map(|h| wrapped(&escape::line(h), within, 2) + "\n");
+        format!("{}\n{}\n", escape::line(&r.title), lines.collect::<String>())
+    };
+    reports.filter(|r| !r.headlines.is_empty()).map(one).collect()
+}
+
 /// One table as text: names, units (where a column has one to show), rows.
 pub fn table(table: &Table) -> String {
+    table_within(table, None)
+}
+
+fn table_within(table: &Table, within: Option<usize>) -> String {
     let mut lines =
         vec![table.columns.iter().map(|column| escape::line(&column.name).into_owned()).collect::<Vec<_>>()];
     let units: Vec<_> = table.columns.iter().map(|column| column.unit.symbol().to_owned()).collect();
@@ -52,13 +78,15 @@ pub fn table(table: &Table) -> String {
             lines.iter().filter_map(|line| line.get(index)).map(|cell| width(cell)).max().unwrap_or(0)
         })
         .collect();
+    let widths = fit::widths(table, widths, within);
     let mut text = String::new();
     for line in &lines {
         let mut out = String::new();
         for ((cell, column), &column_width) in line.iter().zip(&table.columns).zip(&widths) {
             if !std::ptr::eq(column, &table.columns[0]) {
-                out.push_str("  ");
+                out.push_str(&" ".repeat(fit::GAP));
             }
+            let cell = &fit::cut(cell, column_width);
             let padding = " ".repeat(column_width - width(cell));
             if column.unit == Unit::Text {
                 out.push_str(cell);
@@ -140,11 +168,6 @@ fn three_digits(number: f64) -> String {
     format!("{number:.*}", decimals.max(0) as usize)
 }
 
-/// Columns that a text takes; every character that reports use takes one.
-fn width(text: &str) -> usize {
-    text.chars().count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{Column, Cost, Mark, Report, SCHEMA_VERSION, Series, Table, Unit};
@@ -209,6 +232,25 @@ Cost of measuring: all frames: 2.000 ms without, 2.010 ms with (+0.50 %)
 ";
         assert!(text.starts_with("X\n\n          frames"), "{text}");
         assert!(text.ends_with(expected), "{text}");
+    }
+
+    #[test]
+    fn a_terminal_has_so_many_columns() {
+        let long = "a name that is longer than its place";
+        let mut table = sample();
+        table.rows[0][0] = long.into();
+        let headlines = vec!["The CPU takes a hundred times as long as the GPU does.".into()];
+        let report = Report { title: "X".into(), headlines, tables: vec![table], ..Report::new("", "") };
+        let text = render_within(&report, Some(40));
+        assert!(text.lines().all(|l| width(l) <= 40), "{text}");
+        assert!(text.contains("as long as\nthe GPU does."), "{text}");
+        assert!(text.contains("123.457") && text.contains('…'), "{text}");
+        assert!(text.contains("Cut to 40 columns; --wide shows all of"), "{text}");
+        assert!(render(&report).contains(long));
+        assert!(!render_within(&report, Some(100)).contains("--wide"));
+        let said = super::headlines([&report].into_iter(), Some(40));
+        assert_eq!(said.lines().next(), Some("X"));
+        assert!(said.trim_end().lines().skip(1).all(|l| l.starts_with("  ") && width(l) <= 40), "{said}");
     }
 
     #[test]

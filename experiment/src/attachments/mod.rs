@@ -5,6 +5,9 @@
 //! draws are left out of each run, which is said. Refuses frames that the capture does not have, frames without render passes, and
 //! draws and labels that the frame does not have.
 
+pub mod compare;
+pub mod index;
+
 use crate::failure::Failure;
 use crate::frames::work;
 use crate::how::How;
@@ -17,8 +20,9 @@ use profile::hooks::frame_actions::{FramePass, FrameWork};
 use replay::error::{Error, Kind};
 use replay::options::Options;
 use replay::session::{On, replay};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::fmt;
 use std::str::FromStr;
 use std::sync::mpsc;
 use trace::plan::Use;
@@ -50,6 +54,17 @@ impl FromStr for After {
     }
 }
 
+impl fmt::Display for After {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            After::Pass => f.write_str("pass"),
+            After::Draw(None) => f.write_str("draw"),
+            After::Draw(Some(numbers)) => write!(f, "draw:{numbers}"),
+            After::Label(glob) => write!(f, "label:{glob}"),
+        }
+    }
+}
+
 /// What is wanted.
 pub struct Asked<'a> {
     /// Of this frame.
@@ -63,7 +78,7 @@ pub struct Asked<'a> {
 }
 
 /// Where an attachment was seen.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The frame.
     pub frame: u64,
@@ -99,12 +114,12 @@ struct Target {
     draw: Option<usize>,
 }
 
-/// Hands over each attachment; whether the replay kept to the capture.
+/// Hands over each attachment; whether the replay kept to the capture, and the device.
 pub fn attachments(
     capture: &Capture,
     asked: &Asked<'_>,
     mut shown: impl FnMut(Place, AttachmentShot) -> Result<(), Failure> + Send,
-) -> Result<bool, Failure> {
+) -> Result<(bool, String), Failure> {
     let frame = work(capture, asked.run, asked.frame)?;
     if frame.passes.is_empty() {
         return Err(Failure::new(format_args!("frame {} has no render passes", asked.frame)));
@@ -127,14 +142,14 @@ pub fn attachments(
         });
         let bar = progress::bytes(targets.len() as u64, "replays");
         bar.set_style(progress::iterations());
-        let replayed = (0..targets.len()).try_fold(true, |kept, n| {
+        let replayed = (0..targets.len()).try_fold((true, String::new()), |(kept, _), n| {
             let to = to.clone();
             // The writer is gone only if it failed, and then says why itself.
             let gone = |_| Error::new(Kind::Internal, "a picture cannot be written");
             let take = move |shot| to.send((n, shot)).map_err(gone);
-            let ok = once(capture, asked, &options, &targets[n], Box::new(take), n == 0)?;
+            let (ok, device) = once(capture, asked, &options, &targets[n], Box::new(take), n == 0)?;
             bar.inc(1);
-            Ok(kept && ok)
+            Ok((kept && ok, device))
         });
         bar.finish_and_clear();
         drop(to);
@@ -214,7 +229,7 @@ fn place(of: &FrameWork, frame: u64, target: &Target, shot: &AttachmentShot) -> 
     })
 }
 
-/// One replay, up to the frame; whether it kept to the capture.
+/// One replay, up to the frame; whether it kept to the capture, and the device.
 fn once(
     capture: &Capture,
     asked: &Asked<'_>,
@@ -222,7 +237,7 @@ fn once(
     target: &Target,
     take: AttachmentTaker,
     first: bool,
-) -> Result<bool, Failure> {
+) -> Result<(bool, String), Failure> {
     let at = target.left_out.iter().map(|block| format!("at={block}-{block}"));
     let without = (!target.left_out.is_empty()).then(|| Use::new("skip", at));
     let all: Vec<Use> = asked.changes.iter().cloned().chain(without).collect();
@@ -236,7 +251,7 @@ fn once(
     if first || !summary.report.validation.is_empty() {
         validation(&summary, asked.run.validate);
     }
-    Ok(summary.report.divergences.count == 0)
+    Ok((summary.report.divergences.count == 0, summary.gpu.unwrap_or_default()))
 }
 
 #[cfg(test)]

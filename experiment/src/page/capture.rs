@@ -1,0 +1,227 @@
+//! A capture on a page in one go: its frames' times, one frame draw by draw with pictures, and answers of shaders and bindings to it.
+//!
+//! Each part is a process of this program, so that one that fails (a driver that crashes, a frame that cannot be looped) costs no other: what is
+//! missing then stands in the notes. Guarantees: the frame is the one that was asked for, or the slowest that was timed, and is
+//! named. Refuses captures that do not replay.
+
+use super::inputs::{Read, of_json, of_trace};
+use super::pictures;
+use crate::bench::Settings;
+use crate::failure::Failure;
+use crate::files::input;
+use crate::frames::work;
+use crate::how::How;
+use crate::itself::{ended, program};
+use crate::own_times::{Own, on_the_processor, own_times};
+use crate::progress;
+use crate::questions::question;
+use crate::say::complain;
+use analyses::report::Report;
+use analyses::times::frame::{Frame, report};
+use profile::passes::filling;
+use std::path::Path;
+use trace::plan::Plan;
+use trace::what_if::Action;
+
+/// What is asked where nothing was chosen.
+const QUESTIONS: [&str; 5] = ["hotspots", "simt", "ray-counts", "advice", "uniforms"];
+/// What a page of a capture begins with, the most asked for first.
+const ORDER: [&str; 8] =
+    ["frame", "hotspots", "simt", "ray-counts", "uniforms", "advice", "frame-times", "command-times"];
+/// Timed turns of the frame, and turns at most before times have settled.
+const TURNS: [u32; 2] = [10, 10];
+
+/// What is asked.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// The capture.
+    pub file: &'a Path,
+    /// The frame that is looked into, if one was chosen.
+    pub frame: Option<u64>,
+    /// Questions to what instrumented shaders record, and to what commands bind; if none, the usual ones.
+    pub questions: &'a [String],
+    /// Subgroup operations are taken for granted.
+    pub assume_subgroups: bool,
+    /// How to replay.
+    pub run: &'a How,
+}
+
+/// Replays it, and adds what came of it.
+pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
+    let capture = input::open(asked.file, asked.run.reading)?;
+    if let Some(frame) = asked.frame {
+        // (before anything runs, where the capture says how many it has)
+        work(&capture, asked.run, frame)?;
+    }
+    let to =
+        tempfile::tempdir().map_err(|e| Failure::new(format_args!("no folder for what is measured: {e}")))?;
+    progress::step("timing every frame, command by command");
+    let timed = asked.process(&["--times=command", "--json"], None)?;
+    let value = serde_json::from_slice(&timed).map_err(Failure::new)?;
+    let mut found = of_json(&value, asked.file)?;
+    (found.name, found.kind) = (super::inputs::name(asked.file), "capture".into());
+    let load = value["load_frame"].as_u64();
+    let frame = asked.frame.or_else(|| found.reports.iter().find_map(|r| slowest(&r.0, load)));
+    let mut notes = vec![];
+    if let Some(frame) = frame {
+        found.facts.push(("frame looked into".into(), frame.to_string()));
+        let words = "what one frame does, draw by draw, and what each takes";
+        let actions = work(&capture, asked.run, frame)?.actions;
+        found.reports.push((asked.frame_report(&actions, frame, to.path(), &mut notes), words.into()));
+        for (name, folder) in asked.traces(frame, to.path(), &mut notes)? {
+            match of_trace(&folder, name, &asked.names(), &mut into.failed) {
+                Ok(trace) => found.reports.extend(trace.into_iter().flat_map(|t| t.reports)),
+                Err(why) => notes.push(format!("{name}: {}.", why.1)),
+            }
+        }
+    }
+    // (where time goes, why, what data is; then the times of everything)
+    let place = |r: &Report| ORDER.iter().position(|name| *name == r.analysis).unwrap_or(ORDER.len());
+    found.reports.sort_by_key(|r| place(&r.0));
+    notes.iter().for_each(complain);
+    found.notes.extend(notes);
+    into.inputs.push(found);
+    Ok(())
+}
+
+/// The frame that took longest, on the GPU where that is known; the one that carries the program's start only if there is no other.
+fn slowest(report: &Report, load: Option<u64>) -> Option<u64> {
+    let longest = |name: &str| {
+        let of = report.series.iter().find(|s| s.name == name && s.x.name == "frame")?;
+        let times = of.points.iter().filter_map(|(x, y)| Some((x.number()? as u64, y.number()?)));
+        // (of equal ones the first)
+        times.max_by(|a, b| {
+            let key = |f: &(u64, f64)| Some(f.0) != load;
+            key(a).cmp(&key(b)).then(a.1.total_cmp(&b.1)).then(b.0.cmp(&a.0))
+        })
+    };
+    longest("gpu_times").or_else(|| longest("cpu_times")).map(|f| f.0)
+}
+
+impl Asked<'_> {
+    /// Runs this program on the capture; what it wrote to stdout. With a command's name before the file, or without one: a replay.
+    fn process(&self, words: &[&str], command: Option<&str>) -> Result<Vec<u8>, Failure> {
+        let mut process = program()?;
+        process.args(command).arg(self.file).args(words).arg("--quiet").args(self.run.arguments(None));
+        let done = ended(&mut process)?;
+        // (a replay that diverged has said what it found all the same)
+        match done.code {
+            Some(0 | 5) => Ok(done.out),
+            _ => Err(Failure::new(done.said)),
+        }
+    }
+
+    /// The questions that are asked.
+    fn names(&self) -> Vec<String> {
+        match self.questions {
+            [] => QUESTIONS.map(str::to_owned).to_vec(),
+            some => some.to_vec(),
+        }
+    }
+
+    /// The frame, draw by draw, with its pictures.
+    fn frame_report(&self, actions: &[Action], frame: u64, to: &Path, notes: &mut Vec<String>) -> Report {
+        progress::step("timing one frame by itself, command by command");
+        let plan = Plan::named("plain");
+        let settings = Settings {
+            iterations: Some(TURNS[0]),
+            warmup: Some(TURNS[1]),
+            assume_subgroups: self.assume_subgroups,
+            ..Settings::of_frame(self.file, frame, vec![plan], self.run)
+        };
+        let own = match own_times(settings, actions, &to.join("own")) {
+            Ok((own, run)) => {
+                if on_the_processor([&run].into_iter()) {
+                    let why = "The device is the processor, which draws a render pass at its end: own times of draws say little.";
+                    notes.push(why.into());
+                }
+                own
+            }
+            Err(why) => {
+                notes.push(format!("Draws of frame {frame} were not timed: {}.", why.1));
+                vec![Own::default(); actions.len()]
+            }
+        };
+        let (own, shaders): (Vec<Option<u64>>, Vec<String>) =
+            own.into_iter().map(|o| (o.ns, o.shaders)).unzip();
+        let mut report = report(&Frame { number: frame, actions, own: &own, shaders: &shaders });
+        progress::step("taking pictures of the frame and of its passes");
+        let passes = actions.iter().any(|a| a.pass != 0).then(|| (vec!["--after=pass"], to.join("passes")));
+        for (words, folder) in [(vec![], to.join("shown"))].into_iter().chain(passes) {
+            let (frames, output) = (format!("--frames={frame}"), format!("--output={}", folder.display()));
+            let words = [&[frames.as_str(), output.as_str()], &words[..]].concat();
+            let taken =
+                self.process(&words, Some("screenshot")).and_then(|_| pictures::of_folder(&folder, frame));
+            match taken {
+                Ok(pictures) => report.pictures.extend(pictures),
+                Err(why) => notes.push(format!("Pictures are missing: {}.", why.1)),
+            }
+        }
+        report
+    }
+
+    /// Traces that answer what is asked, by what made them.
+    fn traces(
+        &self,
+        frame: u64,
+        to: &Path,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<(&'static str, std::path::PathBuf)>, Failure> {
+        let (mut instrumented, mut followed) = (vec![], false);
+        for name in self.names() {
+            match filling(question(&name)?.wants()).is_empty() {
+                false => instrumented.push(name),
+                true => followed = true,
+            }
+        }
+        let mut all = vec![];
+        if !instrumented.is_empty() {
+            progress::step("replaying with instrumented shaders");
+            let folder = to.join("instrumented");
+            let (ask, frames) = (format!("--ask={}", instrumented.join(",")), format!("--frames={frame}"));
+            let output = format!("--output={}", folder.display());
+            let mut words = vec![ask.as_str(), &frames, &output];
+            words.extend(self.assume_subgroups.then_some("--assume-subgroups"));
+            match self.process(&words, Some("profile")) {
+                Ok(_) => all.push(("profile", folder)),
+                Err(why) => notes.push(format!("Shaders were not instrumented: {}.", why.1)),
+            }
+        }
+        if followed {
+            progress::step("following what commands bind and read");
+            let folder = to.join("followed");
+            let output = format!("--output={}", folder.display());
+            match self.process(&[&output, "--no-answers"], Some("bindings")) {
+                Ok(_) => all.push(("bindings", folder)),
+                Err(why) => notes.push(format!("What commands bind was not followed: {}.", why.1)),
+            }
+        }
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace::{FrameTime, Nanos};
+
+    #[test]
+    fn the_slowest_frame_is_looked_into() {
+        let time = |frame, gpu: Option<u64>, cpu| FrameTime { frame, gpu: gpu.map(Nanos), cpu: Nanos(cpu) };
+        let run =
+            analyses::Run { load_frame: None, cost: analyses::report::Cost::Nothing { why: String::new() } };
+        let of = |frames: &[FrameTime]| slowest(&analyses::times::frame_times::report(&run, frames), Some(9));
+        assert_eq!(of(&[time(1, Some(5), 90), time(2, Some(7), 10), time(3, Some(7), 10)]), Some(2));
+        assert_eq!(of(&[time(1, None, 90), time(2, None, 10)]), Some(1));
+        assert_eq!(of(&[time(9, Some(50), 90), time(2, Some(7), 10)]), Some(2), "9 carries the start");
+        assert_eq!(of(&[time(9, Some(50), 90)]), Some(9));
+        assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn every_usual_question_is_one() {
+        for name in QUESTIONS {
+            assert!(question(name).is_ok(), "{name}");
+        }
+    }
+}
