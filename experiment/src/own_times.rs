@@ -29,8 +29,11 @@ pub fn own_times(settings: Settings, actions: &[Action], to: &Path) -> Result<(V
     Ok((of_run(&run, actions), run))
 }
 
+/// Submission, position, execution and index.
+type Place = (u64, u64, u64, u64);
+
 fn of_run(run: &Run, actions: &[Action]) -> Vec<Own> {
-    let mut by: BTreeMap<(u64, u64, u64, u64), (Vec<u64>, &str)> = BTreeMap::new();
+    let mut by: BTreeMap<Place, (Vec<u64>, &str)> = BTreeMap::new();
     for s in &run.spans {
         let p = &run.places[s.place];
         if p.level == "command" {
