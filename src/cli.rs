@@ -128,7 +128,7 @@ pub struct ReplayArgs {
     #[arg(long)]
     pub json: bool,
     /// Write what can be said of the capture to one page for a browser, as `report FILE` does, and print its headlines
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "echo", "frames", "repeat", "loop_frame", "times", "passes", "change", "no_gpu_times"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "echo", "frames", "repeat", "loop_frame", "times", "passes", "change", "no_gpu_times", "csv", "perfetto", "isolate", "statistics", "sample", "screenshots", "screenshot_all", "measurement_frame_range", "measurement_file"])]
     pub report: Option<PathBuf>,
     /// Answer every call with what the capture recorded instead of calling a driver; no times
     #[arg(long)]

@@ -61,7 +61,8 @@ pub fn missing(frames: &Ranges, (first, last): (u64, u64)) -> Option<u64> {
 /// What one frame executes, by a walk over the capture that needs no device.
 pub fn work(capture: &Capture, how: &How, frame: u64) -> Result<FrameWork, Failure> {
     let mut options = options(how)?;
-    if let Some(there) = there(capture, &options.frame_by)
+    let known = there(capture, &options.frame_by);
+    if let Some(there) = known
         && !(there.0..=there.1).contains(&frame)
     {
         return Err(no_such_frame(frame, there));
@@ -72,8 +73,12 @@ pub fn work(capture: &Capture, how: &How, frame: u64) -> Result<FrameWork, Failu
     let mut told = Bar { bar: &bar, map: None, released: 0 };
     let done = replay(capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut told);
     bar.finish_and_clear();
-    done.map_err(failure)?;
-    Ok(found.take())
+    let seen = done.map_err(failure)?.frames;
+    let found = found.take();
+    if found.actions.is_empty() && found.passes.is_empty() && known.is_none() && frame > seen {
+        return Err(no_such_frame(frame, (1, seen)));
+    }
+    Ok(found)
 }
 
 /// What is said of it.

@@ -48,14 +48,14 @@ pub struct ReportArgs {
 
 impl ReportArgs {
     /// One capture on a page, as `--report` of a replay asks for it.
-    pub fn of_capture(file: &Path, page: &Path, run: &RunArgs) -> ReportArgs {
+    pub fn of_capture(file: &Path, page: &Path, assume_subgroups: bool, run: &RunArgs) -> ReportArgs {
         ReportArgs {
             inputs: vec![file.to_owned()],
             output: page.to_owned(),
             title: None,
             questions: vec![],
             frame: None,
-            assume_subgroups: false,
+            assume_subgroups,
             plots: None,
             run: run.clone(),
         }

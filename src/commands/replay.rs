@@ -34,7 +34,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let file =
         args.file.as_ref().ok_or_else(|| Failure::usage("which capture? reray-replay FILE, or --help"))?;
     if let Some(page) = &args.report {
-        return super::report::run(&ReportArgs::of_capture(file, page, &args.run));
+        return super::report::run(&ReportArgs::of_capture(file, page, args.assume_subgroups, &args.run));
     }
     let (capture, map) = input::open_once(file, args.run.reading)?;
     let mut options = options(&args.run.how())?;

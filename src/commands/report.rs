@@ -16,6 +16,9 @@ use experiment::page::{inputs, plots};
 /// Runs the sub-command.
 pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     let mut read = inputs::Read::default();
+    if (args.frame.is_some() || args.assume_subgroups) && !args.inputs.iter().any(|p| is_capture(p)) {
+        return Err(Failure::usage("--frame and --assume-subgroups are of captures, and no input is one"));
+    }
     for path in &args.inputs {
         if !is_capture(path) {
             inputs::read(path, &args.questions, &mut read)?;
@@ -28,11 +31,15 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
             &mut read,
         )?;
     }
-    let inputs::Read { inputs, failed } = read;
+    let inputs::Read { inputs, failed, diverged } = read;
     if inputs.iter().all(|i| i.reports.is_empty()) {
         return Err(Failure::new("no input answers anything: there is nothing to report"));
     }
-    let mut exit = if failed { Exit::Failed } else { Exit::Done };
+    let mut exit = match (diverged, failed) {
+        (true, _) => Exit::Diverged,
+        (_, true) => Exit::Failed,
+        _ => Exit::Done,
+    };
     for (report, _) in inputs.iter().flat_map(|i| &i.reports) {
         for failure in &report.failures {
             complain(format_args!("{}: check failed: {failure}", report.analysis));

@@ -214,6 +214,17 @@ fn what_another_machine_wrote_is_compared_with_what_is_shown_here() {
     let (code, _, why) = compared(&["--compare", there], &to);
     assert_eq!(code, Some(2), "{why}");
     assert!(why.contains("it is not empty; name a new folder"), "{why}");
+    // Behind other draws nothing is the same, and nothing differs.
+    let (code, _, why) = compared(&["--after", "draw:5", "--compare", there], &scratch.path("others"));
+    assert_eq!(code, Some(1), "{why}");
+    assert!(
+        why.contains(
+            "no attachment is shown on both sides, here behind draw:5, and there behind draw:188-192"
+        ),
+        "{why}"
+    );
+    let (code, _, why) = compared(&["--texels"], &scratch.path("texels"));
+    assert_eq!((code, why.contains("--texels goes with --after or --compare")), (Some(2), true), "{why}");
     let none = scratch.path("none");
     std::fs::create_dir(&none).expect("a folder");
     let (code, _, why) = compared(&["--compare", none.to_str().expect("plain")], &scratch.path("other"));

@@ -256,7 +256,7 @@ fn a_capture_in_one_go() {
     assert!(out.status.success(), "{}", text(&out.stderr));
     assert!(text(&out.stdout).contains("draw by draw"), "{}", text(&out.stdout));
     assert!(
-        text(&out.stderr).contains("Shaders were not instrumented: --assume-subgroups"),
+        text(&out.stderr).contains("Shaders were not instrumented: profile: --assume-subgroups"),
         "{}",
         text(&out.stderr)
     );

@@ -88,6 +88,8 @@ pub fn write(
     said: impl Fn(&Row) -> Result<(), Failure> + Sync,
 ) -> Result<(bool, Index), Failure> {
     output::folder(to.folder)?;
+    // (an index that was there is not of what is written now)
+    let _ = std::fs::remove_file(file(to.folder, asked.frame));
     let mut rows = vec![];
     let (kept, device) = attachments(capture, asked, |place, seen| {
         let (written, not_shown) = match seen.shot {

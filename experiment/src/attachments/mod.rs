@@ -132,12 +132,15 @@ pub fn attachments(
         );
     }
     let (frame, targets) = (&frame, &targets);
-    let (to, from) = mpsc::sync_channel::<(usize, AttachmentShot)>(1);
+    // (a hang keeps the hooks, and with them a sender: what comes last says so)
+    let (to, from) = mpsc::sync_channel::<Option<(usize, AttachmentShot)>>(1);
     let (replayed, shown) = std::thread::scope(|scope| {
         let writer = scope.spawn(move || {
-            from.iter().try_for_each(|(n, shot)| match place(frame, asked.frame, &targets[n], &shot) {
-                Some(place) => shown(place, shot),
-                None => Ok(()),
+            from.iter().map_while(|seen| seen).try_for_each(|(n, shot)| {
+                match place(frame, asked.frame, &targets[n], &shot) {
+                    Some(place) => shown(place, shot),
+                    None => Ok(()),
+                }
             })
         });
         let bar = progress::bytes(targets.len() as u64, "replays");
@@ -146,13 +149,13 @@ pub fn attachments(
             let to = to.clone();
             // The writer is gone only if it failed, and then says why itself.
             let gone = |_| Error::new(Kind::Internal, "a picture cannot be written");
-            let take = move |shot| to.send((n, shot)).map_err(gone);
+            let take = move |shot| to.send(Some((n, shot))).map_err(gone);
             let (ok, device) = once(capture, asked, &options, &targets[n], Box::new(take), n == 0)?;
             bar.inc(1);
             Ok((kept && ok, device))
         });
         bar.finish_and_clear();
-        drop(to);
+        let _ = to.send(None);
         (replayed, writer.join().unwrap_or_else(|_| Err(Failure::new("writing pictures failed"))))
     });
     shown.and(replayed)
@@ -211,8 +214,12 @@ fn repeats(of: &FrameWork, target: &Target) -> bool {
 
 /// Where something was seen.
 fn place(of: &FrameWork, frame: u64, target: &Target, shot: &AttachmentShot) -> Option<Place> {
-    let pass: &FramePass = of.passes.iter().find(|p| p.end == shot.end)?;
     let draw = target.draw.map(|n| &of.actions[n]);
+    // (of a recording that runs several times its last run is seen)
+    let pass: &FramePass = match draw {
+        Some(draw) => of.passes.iter().find(|p| p.number == draw.pass)?,
+        None => of.passes.iter().rfind(|p| p.end == shot.end)?,
+    };
     Some(Place {
         frame,
         pass: pass.number,
@@ -245,7 +252,7 @@ fn once(
     hooks.push(Box::new(AttachmentsHook::new(asked.frame, target.ends.clone(), options.watchdog_ns(), take)));
     breadcrumbs(asked.run, &mut hooks);
     let summary = replay(capture, options, On::Vulkan, hooks, 0, &mut ()).map_err(failure)?;
-    if first && target.left_out.is_empty() {
+    if first && target.left_out.is_empty() || summary.report.divergences.count > 0 {
         tallies(&summary);
     }
     if first || !summary.report.validation.is_empty() {

@@ -7,19 +7,20 @@
 use super::inputs::{Read, of_json, of_trace};
 use super::pictures;
 use crate::bench::Settings;
-use crate::failure::Failure;
-use crate::files::input;
+use crate::failure::{Exit, Failure};
+use crate::files::{input, mmap};
 use crate::frames::work;
 use crate::how::How;
 use crate::itself::{ended, program};
 use crate::own_times::{Own, on_the_processor, own_times};
 use crate::progress;
-use crate::questions::question;
+use crate::questions::{known, question};
 use crate::say::complain;
 use analyses::report::Report;
 use analyses::times::frame::{Frame, report};
 use profile::passes::filling;
 use std::path::Path;
+use trace::dir::Dir;
 use trace::plan::Plan;
 use trace::what_if::Action;
 
@@ -48,6 +49,7 @@ pub struct Asked<'a> {
 
 /// Replays it, and adds what came of it.
 pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
+    known(asked.questions)?;
     let capture = input::open(asked.file, asked.run.reading)?;
     if let Some(frame) = asked.frame {
         // (before anything runs, where the capture says how many it has)
@@ -56,13 +58,13 @@ pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
     let to =
         tempfile::tempdir().map_err(|e| Failure::new(format_args!("no folder for what is measured: {e}")))?;
     progress::step("timing every frame, command by command");
-    let timed = asked.process(&["--times=command", "--json"], None)?;
+    let mut notes = Notes::default();
+    let timed = asked.process(&["--times=command", "--json"], None, &mut notes)?;
     let value = serde_json::from_slice(&timed).map_err(Failure::new)?;
     let mut found = of_json(&value, asked.file)?;
     (found.name, found.kind) = (super::inputs::name(asked.file), "capture".into());
     let load = value["load_frame"].as_u64();
     let frame = asked.frame.or_else(|| found.reports.iter().find_map(|r| slowest(&r.0, load)));
-    let mut notes = vec![];
     if let Some(frame) = frame {
         found.facts.push(("frame looked into".into(), frame.to_string()));
         let words = "what one frame does, draw by draw, and what each takes";
@@ -71,17 +73,42 @@ pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
         for (name, folder) in asked.traces(frame, to.path(), &mut notes)? {
             match of_trace(&folder, name, &asked.names(), &mut into.failed) {
                 Ok(trace) => found.reports.extend(trace.into_iter().flat_map(|t| t.reports)),
-                Err(why) => notes.push(format!("{name}: {}.", why.1)),
+                Err(why) => notes.lacks(name, &why),
             }
         }
+        for name in asked.questions {
+            if found.reports.iter().all(|r| r.0.analysis != *name) {
+                notes.all.push(format!("{name}: frame {frame} has nothing that answers it."));
+            }
+        }
+    } else {
+        notes.all.push("No frame was timed: none is looked into.".into());
     }
     // (where time goes, why, what data is; then the times of everything)
     let place = |r: &Report| ORDER.iter().position(|name| *name == r.analysis).unwrap_or(ORDER.len());
     found.reports.sort_by_key(|r| place(&r.0));
-    notes.iter().for_each(complain);
-    found.notes.extend(notes);
+    notes.all.iter().for_each(complain);
+    into.failed |= notes.failed;
+    into.diverged |= notes.diverged;
+    found.notes.extend(notes.all);
     into.inputs.push(found);
     Ok(())
+}
+
+/// What has to be said of a page, and what that makes of the exit code.
+#[derive(Default)]
+struct Notes {
+    all: Vec<String>,
+    failed: bool,
+    diverged: bool,
+}
+
+impl Notes {
+    /// A part is missing. What no device here can do is no failure.
+    fn lacks(&mut self, what: &str, why: &Failure) {
+        self.failed |= why.0 != Exit::NoDevice;
+        self.all.push(format!("{what}: {}.", why.1.trim_end_matches('.')));
+    }
 }
 
 /// The frame that took longest, on the GPU where that is known; the one that carries the program's start only if there is no other.
@@ -99,15 +126,27 @@ fn slowest(report: &Report, load: Option<u64>) -> Option<u64> {
 }
 
 impl Asked<'_> {
-    /// Runs this program on the capture; what it wrote to stdout. With a command's name before the file, or without one: a replay.
-    fn process(&self, words: &[&str], command: Option<&str>) -> Result<Vec<u8>, Failure> {
+    /// Runs this program on the capture; what it wrote to stdout. Of a command, or without one: a replay.
+    fn process(&self, words: &[&str], command: Option<&str>, notes: &mut Notes) -> Result<Vec<u8>, Failure> {
         let mut process = program()?;
-        process.args(command).arg(self.file).args(words).arg("--quiet").args(self.run.arguments(None));
+        process
+            .args(command)
+            .args(words)
+            .arg("--quiet")
+            .args(self.run.arguments(None))
+            .arg("--")
+            .arg(self.file);
         let done = ended(&mut process)?;
-        // (a replay that diverged has said what it found all the same)
-        match done.code {
-            Some(0 | 5) => Ok(done.out),
-            _ => Err(Failure::new(done.said)),
+        let failure = done.failure(command.unwrap_or("replay"));
+        match failure.0 {
+            _ if done.code == Some(0) => Ok(done.out),
+            // (a replay that diverged has said what it found all the same)
+            Exit::Diverged => {
+                notes.diverged = true;
+                notes.all.push(format!("{}.", failure.1.trim_end_matches('.')));
+                Ok(done.out)
+            }
+            _ => Err(failure),
         }
     }
 
@@ -120,7 +159,7 @@ impl Asked<'_> {
     }
 
     /// The frame, draw by draw, with its pictures.
-    fn frame_report(&self, actions: &[Action], frame: u64, to: &Path, notes: &mut Vec<String>) -> Report {
+    fn frame_report(&self, actions: &[Action], frame: u64, to: &Path, notes: &mut Notes) -> Report {
         progress::step("timing one frame by itself, command by command");
         let plan = Plan::named("plain");
         let settings = Settings {
@@ -133,12 +172,12 @@ impl Asked<'_> {
             Ok((own, run)) => {
                 if on_the_processor([&run].into_iter()) {
                     let why = "The device is the processor, which draws a render pass at its end: own times of draws say little.";
-                    notes.push(why.into());
+                    notes.all.push(why.into());
                 }
                 own
             }
             Err(why) => {
-                notes.push(format!("Draws of frame {frame} were not timed: {}.", why.1));
+                notes.lacks(&format!("Draws of frame {frame} were not timed"), &why);
                 vec![Own::default(); actions.len()]
             }
         };
@@ -150,11 +189,15 @@ impl Asked<'_> {
         for (words, folder) in [(vec![], to.join("shown"))].into_iter().chain(passes) {
             let (frames, output) = (format!("--frames={frame}"), format!("--output={}", folder.display()));
             let words = [&[frames.as_str(), output.as_str()], &words[..]].concat();
-            let taken =
-                self.process(&words, Some("screenshot")).and_then(|_| pictures::of_folder(&folder, frame));
-            match taken {
-                Ok(pictures) => report.pictures.extend(pictures),
-                Err(why) => notes.push(format!("Pictures are missing: {}.", why.1)),
+            let taken = self.process(&words, Some("screenshot"), notes);
+            match (pictures::of_folder(&folder, frame), taken) {
+                (Ok(pictures), Ok(_)) => report.pictures.extend(pictures),
+                // (not every format can be shown, and not every frame shows something)
+                (pictures, Err(why)) => {
+                    report.pictures.extend(pictures.unwrap_or_default());
+                    notes.all.push(format!("Pictures are missing: {}.", why.1.trim_end_matches('.')));
+                }
+                (Err(why), Ok(_)) => notes.lacks("Pictures are missing", &why),
             }
         }
         report
@@ -165,7 +208,7 @@ impl Asked<'_> {
         &self,
         frame: u64,
         to: &Path,
-        notes: &mut Vec<String>,
+        notes: &mut Notes,
     ) -> Result<Vec<(&'static str, std::path::PathBuf)>, Failure> {
         let (mut instrumented, mut followed) = (vec![], false);
         for name in self.names() {
@@ -182,18 +225,23 @@ impl Asked<'_> {
             let output = format!("--output={}", folder.display());
             let mut words = vec![ask.as_str(), &frames, &output];
             words.extend(self.assume_subgroups.then_some("--assume-subgroups"));
-            match self.process(&words, Some("profile")) {
+            match self.process(&words, Some("profile"), notes) {
                 Ok(_) => all.push(("profile", folder)),
-                Err(why) => notes.push(format!("Shaders were not instrumented: {}.", why.1)),
+                // (a trace that lacks something is one)
+                Err(why) if Dir::open_with(&folder, mmap::open_plain).is_ok() => {
+                    notes.lacks("Not all shaders were instrumented", &why);
+                    all.push(("profile", folder));
+                }
+                Err(why) => notes.lacks("Shaders were not instrumented", &why),
             }
         }
         if followed {
             progress::step("following what commands bind and read");
             let folder = to.join("followed");
             let output = format!("--output={}", folder.display());
-            match self.process(&[&output, "--no-answers"], Some("bindings")) {
+            match self.process(&[&output, "--no-answers"], Some("bindings"), notes) {
                 Ok(_) => all.push(("bindings", folder)),
-                Err(why) => notes.push(format!("What commands bind was not followed: {}.", why.1)),
+                Err(why) => notes.lacks("What commands bind was not followed", &why),
             }
         }
         Ok(all)

@@ -31,6 +31,8 @@ pub struct Read {
     pub inputs: Vec<Input>,
     /// Some question was not answered; stderr says which.
     pub failed: bool,
+    /// The replay of a capture was not what was captured; stderr says which.
+    pub diverged: bool,
 }
 
 /// Reads one.

@@ -82,7 +82,12 @@ impl Hook for Outside {
     }
 
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
-        self.0.borrow_mut().turn = Some((call.block, encoded(call)));
+        {
+            let mut shared = self.0.borrow_mut();
+            // (a call that failed, and was passed over, has left what it passed on)
+            shared.passed.clear();
+            shared.turn = Some((call.block, encoded(call)));
+        }
         let outcome = next.run(cx, call)?;
         self.0.borrow_mut().ends();
         Ok(outcome)

@@ -28,6 +28,9 @@ const AHEAD: usize = 4;
 /// Runs the sub-command.
 pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
     let capture = input::open(&args.file, args.run.reading)?;
+    if args.texels && args.after.is_none() && args.compare.is_none() {
+        return Err(Failure::usage("--texels goes with --after or --compare"));
+    }
     if let Some(other) = &args.compare {
         return self::after::compare(args, other, &capture);
     }
@@ -46,12 +49,14 @@ pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
         watchdog_ns: options.watchdog_ns(),
     };
 
-    let (to_writer, shots) = mpsc::sync_channel::<Shot>(AHEAD);
+    let (to_writer, shots) = mpsc::sync_channel::<Option<Shot>>(AHEAD);
     let (replayed, seen, written) = std::thread::scope(|scope| {
-        let writer = scope.spawn(move || shots.iter().try_for_each(|s| frame(args, &s)));
+        let writer = scope.spawn(move || shots.iter().map_while(|s| s).try_for_each(|s| frame(args, &s)));
+        // (a hang keeps the hook, and with it a sender: what comes last says so)
+        let last = to_writer.clone();
         // The writer is gone only if it failed, and then says why itself.
         let take = move |s| {
-            to_writer.send(s).map_err(|_| Error::new(Kind::Internal, "a screenshot cannot be written"))
+            to_writer.send(Some(s)).map_err(|_| Error::new(Kind::Internal, "a screenshot cannot be written"))
         };
         let (hook, seen) = ScreenshotHook::new(wish, Box::new(take));
         let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
@@ -60,6 +65,7 @@ pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
         breadcrumbs(&args.run.how(), &mut hooks);
         let replayed = replay(&capture, &options, On::Vulkan, hooks, 0, &mut Bar(&bar));
         bar.finish_and_clear();
+        let _ = last.send(None);
         let written = writer.join().unwrap_or_else(|_| Err(Failure::new("writing screenshots failed")));
         (replayed, seen, written)
     });

@@ -27,7 +27,7 @@ impl FromStr for Other {
         let path = PathBuf::from(text);
         Ok(match (path.is_dir(), path.is_file()) {
             (true, _) => Other::Folder(path),
-            (_, true) => Other::Driver(path),
+            (_, true) => Other::Driver(std::path::absolute(path).map_err(|e| e.to_string())?),
             _ if text.contains('/') => return Err(format!("there is no {text}")),
             _ => Other::Device(text.to_owned()),
         })
@@ -64,7 +64,8 @@ mod tests {
     fn the_other_side_is_a_device_a_driver_or_a_folder() {
         assert_eq!("llvmpipe".parse(), Ok(Other::Device("llvmpipe".into())));
         assert_eq!("src".parse(), Ok(Other::Folder("src".into())));
-        assert_eq!("src/lib.rs".parse(), Ok(Other::Driver("src/lib.rs".into())));
+        let file = std::path::absolute("src/lib.rs").expect("a folder");
+        assert_eq!("src/lib.rs".parse(), Ok(Other::Driver(file)));
         assert_eq!("no/such.json".parse::<Other>(), Err("there is no no/such.json".into()));
     }
 }

@@ -98,6 +98,12 @@ pub fn compare(capture: &Capture, of: &Comparison<'_>) -> Result<Compared, Failu
     };
     let both = look(&after)?;
     let (shown, differing, mut notes) = differences(&both, &folders, of.tolerance);
+    if shown == 0 {
+        return Err(Failure::new(format_args!(
+            "frame {}: no attachment is shown on both sides, here behind {}, and there behind {}",
+            of.frame, both[0].after, both[1].after
+        )));
+    }
     let mut found = Compared {
         schema_version: 1,
         frame: of.frame,
@@ -111,17 +117,24 @@ pub fn compare(capture: &Capture, of: &Comparison<'_>) -> Result<Compared, Failu
     if let Some(first) = found.differing.first() {
         let frame = work(capture, of.run, of.frame)?;
         let pass = first.here.place.pass;
-        if of.after.is_none() && after == After::Pass && there.is_some() {
-            let draws = draws_of(&frame, pass);
+        let draws = draws_of(&frame, pass);
+        if after == After::Pass && draws.is_empty() {
+            notes.push(format!("Pass {pass} has no draws: what it clears, resolves or loads differs."));
+        } else if of.after.is_none() && after == After::Pass && there.is_some() {
             let steps = u64::from(draws.len().next_power_of_two().trailing_zeros()) + 1;
             bar.set_length(2 + 2 * steps);
             found.draw = halve(&draws, |n| {
                 let only = After::Draw(Some(n.to_string().parse().map_err(Failure::new)?));
-                Ok(differences(&look(&only)?, &folders, of.tolerance).1)
+                match differences(&look(&only)?, &folders, of.tolerance) {
+                    (0, ..) => {
+                        Err(Failure::new(format_args!("behind draw {n} nothing is shown on both sides")))
+                    }
+                    (_, differing, _) => Ok(differing),
+                }
             })?;
             notes.extend(told(&found.draw, &draws, pass));
         } else if after == After::Pass && there.is_none() {
-            let (from, to) = ends(&draws_of(&frame, pass));
+            let (from, to) = ends(&draws);
             notes.push(format!(
                 "Which of its draws it is: `--after draw:{from}-{to} --texels` on the other side, and then here with --compare."
             ));
@@ -207,6 +220,10 @@ fn differences(
             differing.push(Differing { here: ours.clone(), there: theirs.clone(), how, pixel });
         }
     }
+    let only_there = |r: &&Row| r.written.is_some() && here.attachments.iter().all(|o| key(o) != key(r));
+    alone += there.attachments.iter().filter(only_there).count();
+    // (by pass and draw, whenever they were recorded)
+    differing.sort_by_key(|d: &Differing| (d.here.place.pass, d.here.place.draw));
     let alone = (alone > 0).then(|| format!("{alone} attachments are shown on one side alone."));
     (shown, differing, alone.into_iter().collect())
 }

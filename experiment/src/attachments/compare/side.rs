@@ -7,7 +7,7 @@ use super::asked::Comparison;
 use crate::attachments::After;
 use crate::attachments::index::{self, Index};
 use crate::failure::Failure;
-use crate::how::DRIVER;
+use crate::how::{DRIVER, How};
 use crate::itself::{ended, program};
 use std::path::{Path, PathBuf};
 use trace::plan::Use;
@@ -33,17 +33,19 @@ impl Side<'_> {
         self.of.output.join(self.name)
     }
 
-    /// Runs this program on this side; what it said last where it has failed.
-    pub fn run(&self, command: &str, words: &[String]) -> Result<Option<String>, Failure> {
+    /// Runs this program on this side; why it failed, if it did.
+    pub fn run(&self, command: &str, words: &[String]) -> Result<Option<Failure>, Failure> {
         let mut process = program()?;
-        process.arg(command).arg(self.of.file).args(words).arg("--quiet");
+        process.arg(command).args(words).arg("--quiet");
         process.args(self.changes.iter().map(|c| format!("--change={c}")));
-        process.args(self.of.run.arguments(self.gpu));
+        // (another driver has other devices)
+        let gpu = self.of.run.gpu.clone().filter(|_| self.driver.is_none());
+        process.args(How { gpu, ..self.of.run.clone() }.arguments(self.gpu)).arg("--").arg(self.of.file);
         if let Some(driver) = self.driver {
             process.envs(DRIVER.map(|name| (name, driver)));
         }
         let done = ended(&mut process)?;
-        Ok((done.code != Some(0)).then_some(done.said))
+        Ok((done.code != Some(0)).then(|| done.failure(self.name)))
     }
 
     /// Its attachments behind something.
@@ -61,7 +63,7 @@ impl Side<'_> {
         let failed = self.run("screenshot", &words.into_iter().chain(alpha).collect::<Vec<_>>())?;
         match (index::read(&folder, frame), failed) {
             (Ok(index), _) => Ok(index),
-            (Err(_), Some(why)) => Err(Failure::new(format_args!("{}: {why}", self.name))),
+            (Err(_), Some(why)) => Err(why),
             (Err(e), None) => Err(e),
         }
     }

@@ -61,8 +61,8 @@ fn small(change: &Change, of: View<'_>) -> Vec<Edit> {
 /// `X,Y`.
 fn pixel(text: &str) -> Option<[u32; 2]> {
     let (x, y) = text.split_once(',')?;
-    // (an offset is a signed number)
-    let number = |t: &str| t.trim().parse().ok().filter(|n| *n <= i32::MAX as u32);
+    // (offset and extent together are a signed number)
+    let number = |t: &str| t.trim().parse().ok().filter(|n| *n < i32::MAX as u32);
     Some([number(x)?, number(y)?])
 }
 
