@@ -2,33 +2,40 @@
 //!
 //! Guarantees: the same records give the same report. Names no question; the list of them is at the top of the crate.
 
-use crate::explain::Sheet;
-use crate::rays::events;
+use crate::rays::events::Wants;
+use crate::report::sheet::Sheet;
 use crate::report::{Cost, Report};
+use crate::session::Session;
 use trace::{Source, Table, Unreadable};
 
 /// A question to what instrumented shaders recorded: the tables of a trace.
-pub trait Question: Sync {
+#[derive(Debug)]
+pub struct Question {
     /// Its name on the command line, and in its report.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// What it answers, in a line.
-    fn about(&self) -> &'static str;
-
+    pub about: &'static str,
     /// The tables without which there is no answer. Those of `trace::tables` that say what was instrumented are always
     /// there.
-    fn wants(&self) -> &'static [&'static Table];
-
+    pub wants: &'static [&'static Table],
     /// Its tables, then its series: what a row is, and the columns with their units and meanings.
-    fn sheets(&self) -> &'static [Sheet];
+    pub sheets: &'static [Sheet],
+    /// What it wants to know of rays' events, if it reads them.
+    pub events: Option<Wants>,
+    /// See [`Question::ask`].
+    pub(crate) answer: fn(&Session<'_>) -> Result<Report, Unreadable>,
+}
 
-    /// What it wants of [`events::read`], if it reads events: of several questions, all is read at once.
-    fn events(&self) -> Option<events::Wants> {
-        None
+impl Question {
+    /// The answer, where others are asked, too.
+    pub fn ask(&self, session: &Session<'_>) -> Result<Report, Unreadable> {
+        (self.answer)(session)
     }
 
-    /// The answer.
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable>;
+    /// The answer of it alone.
+    pub fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
+        self.ask(&Session::new(trace, self.events))
+    }
 }
 
 /// Questions that belong together.
@@ -39,7 +46,7 @@ pub struct Group {
     /// What it asks about, in a line.
     pub about: &'static str,
     /// What is in it.
-    pub questions: &'static [&'static dyn Question],
+    pub questions: &'static [&'static Question],
 }
 
 impl Group {
@@ -54,7 +61,7 @@ impl Group {
     }
 
     /// All of them, one after the other; `N` is [`Group::number`]. (A slice can be indexed, and picked from, where an iterator cannot.)
-    pub(crate) const fn all<const N: usize>(groups: &'static [Group]) -> [&'static dyn Question; N] {
+    pub(crate) const fn all<const N: usize>(groups: &'static [Group]) -> [&'static Question; N] {
         let mut all = [groups[0].questions[0]; N];
         let (mut n, mut g) = (0, 0);
         while g < groups.len() {

@@ -14,6 +14,7 @@ pub mod explain;
 mod limits;
 pub mod rays;
 pub mod report;
+mod session;
 pub mod shaders;
 pub mod stats;
 pub mod stream;
@@ -21,6 +22,7 @@ pub mod times;
 pub mod verdict;
 
 pub use analysis::{Group, Question, Run};
+pub use session::Session;
 
 /// The questions, as people ask them.
 pub const GROUPS: &[Group] = &[
@@ -42,7 +44,7 @@ pub const GROUPS: &[Group] = &[
 ];
 
 /// Every question there is, group by group.
-pub static QUESTIONS: &[&dyn Question] = &Group::all::<{ Group::number(GROUPS) }>(GROUPS);
+pub static QUESTIONS: &[&Question] = &Group::all::<{ Group::number(GROUPS) }>(GROUPS);
 
 #[cfg(test)]
 mod tests {
@@ -51,8 +53,8 @@ mod tests {
     #[test]
     fn names_are_unique() {
         for (index, question) in QUESTIONS.iter().enumerate() {
-            let position = QUESTIONS.iter().position(|other| other.name() == question.name());
-            assert_eq!(position, Some(index), "{}", question.name());
+            let position = QUESTIONS.iter().position(|other| other.name == question.name);
+            assert_eq!(position, Some(index), "{}", question.name);
         }
     }
 }

@@ -18,21 +18,17 @@ fn every_question_has_a_headline() {
         Dir::open(&path).expect("a trace")
     });
     for q in QUESTIONS {
-        let holds = |d: &&Dir| q.wants().iter().all(|t| d.read(t).is_ok_and(|rows| !rows.is_empty()));
+        let holds = |d: &&Dir| q.wants.iter().all(|t| d.read(t).is_ok_and(|rows| !rows.is_empty()));
         let mut answers = dirs.iter().filter(holds).map(|d| q.answer(d).expect("an answer")).peekable();
-        let without = WITHOUT.iter().any(|w| w.0 == q.name());
-        assert_eq!(answers.peek().is_none(), without, "{}: whether no trace has what it wants", q.name());
+        let without = WITHOUT.iter().any(|w| w.0 == q.name);
+        assert_eq!(answers.peek().is_none(), without, "{}: whether no trace has what it wants", q.name);
         for r in answers {
-            assert!(!r.headlines.is_empty(), "{} says nothing first: {:?}", q.name(), r.notes);
+            assert!(!r.headlines.is_empty(), "{} says nothing first: {:?}", q.name, r.notes);
             for h in &r.headlines {
-                println!("{}: {h}", q.name());
-                assert!(
-                    h.ends_with('.') && !h.contains("NaN") && h.lines().count() == 1,
-                    "{}: {h}",
-                    q.name()
-                );
+                println!("{}: {h}", q.name);
+                assert!(h.ends_with('.') && !h.contains("NaN") && h.lines().count() == 1, "{}: {h}", q.name);
             }
-            assert!(r.headlines.len() <= 2, "{}: {:?}", q.name(), r.headlines);
+            assert!(r.headlines.len() <= 2, "{}: {:?}", q.name, r.headlines);
         }
     }
 }

@@ -165,7 +165,7 @@ fn export(report: &Report, page: bool) {
     }
 }
 
-fn ask(question: &dyn Question, source: &dyn Source, page: bool) {
+fn ask(question: &Question, source: &dyn Source, page: bool) {
     if let Ok(report) = question.answer(source) {
         export(&report, page);
     }
@@ -258,7 +258,7 @@ struct Fixture {
     name: &'static str,
     tables: Vec<(&'static Table, Rows)>,
     files: BTreeMap<String, Vec<u8>>,
-    questions: Vec<&'static dyn Question>,
+    questions: Vec<&'static Question>,
 }
 
 /// The same files with one table written anew.
@@ -294,7 +294,7 @@ fn fixture(name: &'static str) -> Fixture {
     let read = |t: &'static Table| (t, rows(&dir.read(t).expect("a table")));
     let tables: Vec<_> = TABLES.iter().map(|&t| read(t)).filter(|t| !t.1.is_empty()).collect();
     let has = |t: &&Table| tables.iter().any(|(own, _)| own.name == t.name);
-    let questions = QUESTIONS.iter().copied().filter(|q| q.wants().iter().all(&has)).collect();
+    let questions = QUESTIONS.iter().copied().filter(|q| q.wants.iter().all(&has)).collect();
     Fixture { name, tables, files: files(name), questions }
 }
 
@@ -315,14 +315,14 @@ fn rows_of_strangers_answer_or_are_refused() {
                 panic!("mutant {n}")
             };
             let direct: Vec<_> =
-                f.questions.iter().filter(|q| q.wants().iter().any(|t| t.name == table.name)).collect();
+                f.questions.iter().filter(|q| q.wants.iter().any(|t| t.name == table.name)).collect();
             let chosen =
                 if direct.is_empty() { vec![&f.questions[rng.below(f.questions.len())]] } else { direct };
             for q in chosen {
-                asked.insert(q.name());
-                let what = format!("{}, {}, mutant {n}, {}", f.name, table.name, q.name());
+                asked.insert(q.name);
+                let what = format!("{}, {}, mutant {n}, {}", f.name, table.name, q.name);
                 let began = std::time::Instant::now();
-                found.run(&what, || ask(*q, &dir, n % 16 == 0));
+                found.run(&what, || ask(q, &dir, n % 16 == 0));
                 let took = began.elapsed().as_secs();
                 found.run(&what, || assert!(took < 60, "{what}: {took} s"));
             }
@@ -495,7 +495,7 @@ fn reports_of_strangers_are_shown_or_refused() {
     let mut reports: Vec<serde_json::Value> = vec![];
     for name in TRACES {
         let dir = Dir::open(&folder(name)).expect("a trace");
-        let answers = QUESTIONS.iter().filter(|q| q.wants().iter().all(|t| dir.rows(t).is_some()));
+        let answers = QUESTIONS.iter().filter(|q| q.wants.iter().all(|t| dir.rows(t).is_some()));
         reports
             .extend(answers.map(|q| serde_json::to_value(q.answer(&dir).expect("an answer")).expect("JSON")));
     }

@@ -4,7 +4,8 @@
 //! `RERAY_WRITE_DOCS=1 cargo test -p reray-analyses --test pages` writes the generated parts anew; what stands between them is written by
 //! hand and kept.
 
-use analyses::explain::{List, OTHERS, Sheet, lists};
+use analyses::explain::{List, lists};
+use analyses::report::sheet::{OTHERS, Sheet};
 use analyses::{GROUPS, QUESTIONS};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ fn sources(name: &str) -> Vec<String> {
         "bindings" => vec!["bindings/descriptors/mod.rs".into()],
         "what-if" => vec!["verdict/what_if/mod.rs".into()],
         name => {
-            let group = GROUPS.iter().find(|g| g.questions.iter().any(|q| q.name() == name));
+            let group = GROUPS.iter().find(|g| g.questions.iter().any(|q| q.name == name));
             vec![format!("{}/{}/mod.rs", group.map_or("times", |g| g.name), name.replace('-', "_"))]
         }
     }
@@ -47,18 +48,18 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-fn tables(question: &dyn analyses::Question) -> String {
+fn tables(question: &analyses::Question) -> String {
     let all: Vec<String> =
-        question.wants().iter().map(|t| format!("[`{}`](../trace.md#{})", t.name, t.name)).collect();
+        question.wants.iter().map(|t| format!("[`{}`](../trace.md#{})", t.name, t.name)).collect();
     all.join(", ")
 }
 
 fn about(list: &List) -> String {
     let mut out = String::new();
-    if let Some(q) = QUESTIONS.iter().find(|q| q.name() == list.name) {
-        let mut about = q.about().to_owned();
+    if let Some(q) = QUESTIONS.iter().find(|q| q.name == list.name) {
+        let mut about = q.about.to_owned();
         about[..1].make_ascii_uppercase();
-        let _ = writeln!(out, "{about}.\n\nFrom tables {}.", tables(*q));
+        let _ = writeln!(out, "{about}.\n\nFrom tables {}.", tables(q));
     }
     let heads: Vec<String> = sources(list.name).iter().map(|f| head(f)).collect();
     let text = heads.join("\n\n");
@@ -139,7 +140,7 @@ fn the_list_of_questions_is_whole() {
         let _ = writeln!(list, "## {}\n\n{about}.\n", group.name);
         list.push_str("| question | answers | from tables |\n|---|---|---|\n");
         for q in group.questions {
-            let _ = writeln!(list, "| [`{0}`]({0}.md) | {1} | {2} |", q.name(), cell(q.about()), tables(*q));
+            let _ = writeln!(list, "| [`{0}`]({0}.md) | {1} | {2} |", q.name, cell(q.about), tables(q));
         }
         list.push('\n');
     }

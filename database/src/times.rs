@@ -48,6 +48,8 @@ impl Times {
                     number("position").into(),
                     number("execution").into(),
                     command.into(),
+                    there("pass").into(),
+                    there("draw").into(),
                     words("kind").into(),
                     number("depth").into(),
                     path.last().copied().into(),
@@ -93,6 +95,16 @@ fn described() -> Table {
                 "index",
                 "the command that begins it, its place in the recording, from 0; NULL for none",
             ),
+            count(
+                "pass",
+                "number",
+                "`passes.number`: the pass of its frame that it is or is within; NULL outside",
+            ),
+            count(
+                "draw",
+                "number",
+                "`invocations.draw`: which draw, dispatch or trace of its frame it is; NULL for none",
+            ),
             text("kind", "submit, label, pass, secondary, run or command"),
             count("depth", "spans", "how many enclose it"),
             text("name", "its name"),
@@ -104,6 +116,6 @@ fn described() -> Table {
             count("time_ns", "ns", "its time: what overlaps with the span before it counts for that one"),
             text("statistics", "what was counted with --statistics, as JSON; NULL without"),
         ],
-        &["command_buffer,command", "frame"],
+        &["command_buffer,command", "frame,draw"],
     )
 }

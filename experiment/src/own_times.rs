@@ -29,25 +29,22 @@ pub fn own_times(settings: Settings, actions: &[Action], to: &Path) -> Result<(V
     Ok((of_run(&run, actions), run))
 }
 
-/// Submission, position, execution and index.
-type Place = (u64, u64, u64, u64);
-
 fn of_run(run: &Run, actions: &[Action]) -> Vec<Own> {
-    let mut by: BTreeMap<Place, (Vec<u64>, &str)> = BTreeMap::new();
+    let mut by: BTreeMap<u64, (Vec<u64>, &str)> = BTreeMap::new();
     for s in &run.spans {
         let p = &run.places[s.place];
-        if p.level == "command" {
-            let of = by.entry((p.submission, p.position, p.execution, p.index)).or_default();
+        if p.draw > 0 {
+            let of = by.entry(p.draw).or_default();
             of.0.push(s.time.0);
             of.1 = &p.shaders;
         }
     }
-    let of = |a: &Action| {
-        let (times, shaders) = by.get(&(a.submission, a.position, a.execution, a.index))?;
+    let of = |draw: u64| {
+        let (times, shaders) = by.get(&draw)?;
         let ns = Sample::new(times.clone()).median().map(|m| m as u64);
         Some(Own { ns, shaders: (*shaders).to_owned() })
     };
-    actions.iter().map(|a| of(a).unwrap_or_default()).collect()
+    (1..).zip(actions).map(|(draw, _)| of(draw).unwrap_or_default()).collect()
 }
 
 /// Whether the device is the processor, which draws a render pass at its end.

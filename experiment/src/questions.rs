@@ -5,26 +5,22 @@
 
 use crate::failure::Failure;
 use crate::say::complain;
-use analyses::rays::events::Wants;
 use analyses::report::{Cost, Report};
-use analyses::{QUESTIONS, Question};
+use analyses::{QUESTIONS, Question, Session};
 use trace::dir::{Dir, Manifest};
 
 /// The answers to questions, in their order; what measuring cost is in each.
 pub fn answers(
     dir: &Dir,
-    questions: &[&'static dyn Question],
+    questions: &[&'static Question],
 ) -> impl Iterator<Item = Result<Report, trace::Unreadable>> {
-    // (of several questions about rays, events are read once, with all that any of them wants)
-    if let Some(wants) = questions.iter().filter_map(|q| q.events()).reduce(Wants::and) {
-        analyses::rays::events::expect(dir, wants);
-    }
+    let session = Session::new(dir, questions.iter().filter_map(|q| q.events));
     questions.iter().map(move |question| {
         let at = |e: trace::Unreadable| trace::Unreadable(format!("{}: {}", dir.folder().display(), e.0));
         // (what is wrong in a file names it already)
         let named =
             |e: trace::Unreadable| if e.0.starts_with(&*dir.folder().to_string_lossy()) { e } else { at(e) };
-        let mut report = question.answer(dir).map_err(named)?;
+        let mut report = question.ask(&session).map_err(named)?;
         cost(&mut report, dir.manifest());
         // (the book and Parquet's metadata describe every column: tests run into this where one is not)
         let unexplained = analyses::explain::unexplained(&report);
@@ -34,8 +30,8 @@ pub fn answers(
 }
 
 /// All questions that the trace has the tables for.
-pub fn answerable(dir: &Dir) -> Vec<&'static dyn Question> {
-    QUESTIONS.iter().copied().filter(|q| missing(dir, *q).is_empty()).collect()
+pub fn answerable(dir: &Dir) -> Vec<&'static Question> {
+    QUESTIONS.iter().copied().filter(|q| missing(dir, q).is_empty()).collect()
 }
 
 /// Refuses names that are no question's.
@@ -44,15 +40,15 @@ pub fn known(names: &[String]) -> Result<(), Failure> {
 }
 
 /// The question of this name.
-pub fn question(name: &str) -> Result<&'static dyn Question, Failure> {
-    QUESTIONS.iter().copied().find(|q| q.name() == name).ok_or_else(|| {
-        let known: Vec<&str> = QUESTIONS.iter().map(|q| q.name()).collect();
+pub fn question(name: &str) -> Result<&'static Question, Failure> {
+    QUESTIONS.iter().copied().find(|q| q.name == name).ok_or_else(|| {
+        let known: Vec<&str> = QUESTIONS.iter().map(|q| q.name).collect();
         Failure::usage(format_args!("there is no question {name:?}; there are {}", known.join(", ")))
     })
 }
 
 /// The questions of these names, or all that can be answered.
-pub fn chosen(dir: &Dir, names: &[String]) -> Result<Vec<&'static dyn Question>, Failure> {
+pub fn chosen(dir: &Dir, names: &[String]) -> Result<Vec<&'static Question>, Failure> {
     if names.is_empty() {
         let all = answerable(dir);
         if all.is_empty() {
@@ -80,8 +76,8 @@ pub fn chosen(dir: &Dir, names: &[String]) -> Result<Vec<&'static dyn Question>,
 }
 
 /// The tables that a question wants and the trace does not have.
-pub fn missing(dir: &Dir, question: &dyn Question) -> Vec<&'static str> {
-    question.wants().iter().filter(|t| dir.rows(t).is_none()).map(|t| t.name).collect()
+pub fn missing(dir: &Dir, question: &Question) -> Vec<&'static str> {
+    question.wants.iter().filter(|t| dir.rows(t).is_none()).map(|t| t.name).collect()
 }
 
 /// What measuring cost is the trace's to say, unless the question knows better.

@@ -6,11 +6,13 @@ use crate::replaying::{Bar, failure};
 use gfxr_parse::container::Capture;
 use gfxr_parse::schema::command_named;
 use profile::hooks::screenshot::{ScreenshotHook, Shot, What, Wish};
+use replay::error::{Error, Kind};
 use replay::hook::Hook;
 use replay::options::Options;
 use replay::session::{On, replay};
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 /// What there is to see without a name: what is presented, or where nothing is, what is copied out.
 pub fn watched(capture: &Capture) -> What {
@@ -54,6 +56,40 @@ pub fn shown(
     Ok(found)
 }
 
+/// The way to a writer that runs beside a replay.
+#[derive(Debug)]
+pub struct ToWriter<T>(SyncSender<Option<T>>);
+
+impl<T> Clone for ToWriter<T> {
+    fn clone(&self) -> Self {
+        ToWriter(self.0.clone())
+    }
+}
+
+impl<T> ToWriter<T> {
+    /// Hands one over; waits while as many as may wait do. The writer is gone only if it failed, and then says why itself.
+    pub fn send(&self, picture: T) -> replay::error::Result<()> {
+        let gone = |_| Error::new(Kind::Internal, "a picture cannot be written");
+        self.0.send(Some(picture)).map_err(gone)
+    }
+}
+
+/// Runs something that hands over pictures, while a thread writes them, of which so many may wait: what came of both. A GPU that hangs
+/// keeps its hooks, and with them the way to the writer: it ends all the same.
+pub fn written_beside<T: Send, R>(
+    waiting: usize,
+    write: impl FnMut(T) -> Result<(), Failure> + Send,
+    run: impl FnOnce(ToWriter<T>) -> R,
+) -> (R, Result<(), Failure>) {
+    let (to, from) = sync_channel::<Option<T>>(waiting);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(move || from.iter().map_while(|picture| picture).try_for_each(write));
+        let done = run(ToWriter(to.clone()));
+        let _ = to.send(None);
+        (done, writer.join().unwrap_or_else(|_| Err(Failure::new("writing pictures failed"))))
+    })
+}
+
 /// What two runs have in common if they show the same.
 pub fn hash(shot: &Shot, alpha: bool) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
@@ -89,6 +125,25 @@ pub fn encode(shot: &Shot, alpha: bool) -> Result<Vec<u8>, png::EncodingError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_writer_ends_where_its_sender_is_kept_and_says_why_it_failed() {
+        let mut seen = vec![];
+        let (kept, written) = written_beside(
+            1,
+            |n: u32| {
+                let _: () = seen.push(n);
+                Ok(())
+            },
+            |to| to.send(1).map(|()| to),
+        );
+        assert!(kept.is_ok() && written.is_ok());
+        assert_eq!(seen, [1]);
+        let fails = |_: u32| Err(Failure::new("full"));
+        let (sent, written) = written_beside(0, fails, |to| (0..9).try_for_each(|n| to.send(n)));
+        assert!(sent.is_err());
+        assert_eq!(written.expect_err("it failed").1, "full");
+    }
 
     #[test]
     fn an_opaque_png_and_one_with_alpha() {

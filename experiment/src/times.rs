@@ -195,6 +195,7 @@ impl Times {
                 json!({
                     "frame": r.frame, "repeat": r.repeat, "submit": r.submit, "device": r.device, "queue": r.queue,
                     "command_buffer": r.command_buffer, "position": r.position, "execution": r.execution, "index": r.index,
+                    "pass": r.pass, "draw": r.draw,
                     "kind": r.kind.name(), "depth": r.depth, "path": names.path(r.node),
                     "pipeline": r.pipeline, "pipeline_name": names.objects.get(&r.pipeline),
                     "shaders": names.shaders.get(&r.pipeline), "statistics": counts,

@@ -19,7 +19,7 @@ const MOST_PRINTED: usize = 1 << 22;
 /// Asks all questions of which the first table is there, and prints what they say.
 pub fn all(source: &dyn Source, ran: &mut Ran) {
     for &question in QUESTIONS {
-        if question.wants().iter().all(|t| source.read(t).is_ok_and(|c| !c.is_empty())) {
+        if question.wants.iter().all(|t| source.read(t).is_ok_and(|c| !c.is_empty())) {
             ran.read += 1;
             one(source, question, false, ran);
         }
@@ -27,7 +27,7 @@ pub fn all(source: &dyn Source, ran: &mut Ran) {
 }
 
 /// Asks one; `page`: the answer is put on a page for a browser, too, which takes longer than the rest.
-pub fn one(source: &dyn Source, question: &dyn Question, page: bool, ran: &mut Ran) {
+pub fn one(source: &dyn Source, question: &Question, page: bool, ran: &mut Ran) {
     match question.answer(source) {
         Ok(report) => {
             ran.round_trips += 1;

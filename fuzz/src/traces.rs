@@ -30,7 +30,7 @@ pub enum Input {
     /// Files.
     Folder(Folder),
     /// Rows, and what is asked.
-    Rows(Memory, &'static dyn Question),
+    Rows(Memory, &'static Question),
 }
 
 /// What inputs are made of.
@@ -104,7 +104,7 @@ impl Traces {
             }
         } else {
             for &table in TABLES {
-                let wanted = question.wants().iter().any(|t| t.name == table.name);
+                let wanted = question.wants.iter().any(|t| t.name == table.name);
                 if wanted || rng.chance(1, 3) {
                     self.made_up(table, &mut memory, rng);
                 }

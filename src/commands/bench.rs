@@ -3,7 +3,7 @@
 //! Guarantees: the command has diverged (exit code 5) where a plan was refused. Refuses nothing of its own.
 
 use crate::cli::{BenchArgs, WorkerArgs};
-use crate::exit::{Exit, Failure, columns};
+use crate::exit::{Exit, Failure, columns, complain};
 use crate::output;
 use analyses::report::{json, text};
 use experiment::bench::{self, Settings, worker};
@@ -15,7 +15,17 @@ pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     output::print(
         if args.json { json::render(&report) } else { text::render_within(&report, columns()) }.as_bytes(),
     )?;
-    Ok(if run.note.refused.is_empty() { Exit::Done } else { Exit::Diverged })
+    let interrupted = run.note.stopped == bench::INTERRUPTED;
+    if interrupted {
+        let n = run.note.workers.len();
+        let processes = if n == 1 { "process" } else { "processes" };
+        complain(format_args!("{} holds what {n} {processes} measured", args.output.display()));
+    }
+    Ok(match (run.note.refused.is_empty(), interrupted) {
+        (false, _) => Exit::Diverged,
+        (true, true) => Exit::Failed,
+        (true, false) => Exit::Done,
+    })
 }
 
 /// Takes turns as a process of a run.

@@ -6,12 +6,12 @@
 
 use crate::cli::ReportArgs;
 use crate::exit::{Exit, Failure, columns, complain};
-use crate::output::{print, write_file};
-use analyses::report::html::{self, Input};
+use crate::output::{Output, print, write_file};
+use analyses::report::html;
 use analyses::report::text;
 use experiment::files::input::is_capture;
 use experiment::page::capture::{self, Asked};
-use experiment::page::{inputs, plots};
+use experiment::page::{inputs, plots, title};
 
 /// Runs the sub-command.
 pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
@@ -19,6 +19,8 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     if (args.frame.is_some() || args.assume_subgroups) && !args.inputs.iter().any(|p| is_capture(p)) {
         return Err(Failure::usage("--frame and --assume-subgroups are of captures, and no input is one"));
     }
+    // (that it cannot be written is found before minutes of replays)
+    drop(Output::create(Some(&args.output))?);
     for path in &args.inputs {
         if !is_capture(path) {
             inputs::read(path, &args.questions, &mut read)?;
@@ -69,22 +71,4 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     print(line.as_bytes())?;
     Ok(exit)
-}
-
-/// The captures' names, or the inputs'.
-fn title(inputs: &[Input]) -> String {
-    let mut names: Vec<&str> = vec![];
-    for i in inputs {
-        let capture = i.facts.iter().find(|f| f.0 == "capture" || f.0 == "capture, name");
-        let name = capture.map_or(i.name.as_str(), |f| f.1.as_str());
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    match &names[..] {
-        [some @ .., _, _, _, _] if !some.is_empty() => {
-            format!("{}, {} and {} more", names[0], names[1], names.len() - 2)
-        }
-        all => all.join(", "),
-    }
 }

@@ -5,7 +5,7 @@ check.py PAGE OUT [EXPECT]
 
 Looks at every section in light and dark, 1280 and 700 pixels wide; hovers; uses the keys; prints. OUT gets screenshots and
 the PDF. EXPECT is JSON: `sections` (ids that there have to be), `pixels` (of heat maps: `section`, `image` (its number), `x`,
-`y`, `value`), `texts` (`section` and a text that it shows), `most_bytes`.
+`y`, `value`), `links` (kinds of things that some are to), `texts` (`section` and a text that it shows), `most_bytes`.
 
 Exit 0: nothing is wrong. 1: each line of stdout is something that is. 2: there is no browser.
 """
@@ -187,6 +187,36 @@ class Check:
             self.page.keyboard.press("ArrowRight")
             self.expect(rows() == before, "ArrowRight does not open a tree")
 
+    def links(self, kinds):
+        """Every link leads somewhere: to a section, a text, or all that is said of a thing; what a thing's rows name, too."""
+        followed = self.page.evaluate(
+            """async () => {
+                const all = (root) => [...root.querySelectorAll('a[href^="#"]')].map(a => decodeURIComponent(a.hash.slice(1)));
+                const box = document.getElementById('thing');
+                const to = all(document.getElementById('main')), done = new Map();
+                while (to.length && done.size < 400) {
+                    const name = to.shift();
+                    if (done.has(name)) continue;
+                    location.hash = '#' + encodeURIComponent(name);
+                    await new Promise(r => setTimeout(r, 30));
+                    const found = box.open ? box.querySelectorAll('td, li').length > 0
+                        : /^(block|line):/.test(name) ? !!document.querySelector('tr.here')
+                        : !!document.getElementById(name);
+                    if (box.open) to.push(...all(box));
+                    done.set(name, found);
+                    if (box.open) box.close();
+                }
+                history.replaceState(null, '', location.pathname);
+                return [...done];
+            }"""
+        )
+        for name, found in followed:
+            self.expect(found, f"the link to {name!r} leads nowhere")
+        there = {name.split(":")[0] for name, _ in followed}
+        self.expect(set(kinds) <= there, f"no links to {sorted(set(kinds) - there)}; there are {sorted(there)}")
+        told = self.page.locator("main th[title]").count()
+        self.expect(told == 0 or self.page.locator("details.meanings dd").count() >= told, "meanings of columns are missing")
+
     def keys(self):
         """j and k go through all sections, t changes the theme, ? lists the keys."""
         heading = "document.activeElement.closest('section')?.id"
@@ -250,6 +280,7 @@ def look(playwright, page_file, out, expected):
     check.charts()
     check.lanes()
     check.tables()
+    check.links(expected.get("links", []))
     check.keys()
     check.paper()
     page.emulate_media(color_scheme="dark")

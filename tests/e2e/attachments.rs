@@ -2,7 +2,7 @@
 
 use crate::device::device;
 use crate::ordering::without;
-use crate::support::{Scratch, reray, sample, text};
+use crate::support::{Scratch, reray, sample, skip, swiftshader, text};
 use serde_json::Value;
 use std::path::Path;
 
@@ -191,6 +191,39 @@ fn the_first_draw_behind_which_two_sides_differ_is_found() {
     );
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("3 attachments are the same within the tolerance"), "{said}");
+}
+
+#[test]
+fn two_drivers_are_compared() {
+    if !device("attachments of two drivers") {
+        return;
+    }
+    let Some(swift) = swiftshader() else {
+        assert!(std::env::var_os("RERAY_REQUIRE_DEVICE").is_none(), "chromium is required");
+        return skip("attachments of two drivers", "SwiftShader is not installed");
+    };
+    let scratch = Scratch::new("attachments-drivers");
+    let of = |name: &str, to: &Path| {
+        let out = reray()
+            .args(["screenshot", "--frames", "2", "--compare", swift])
+            .arg(sample(name))
+            .arg("-o")
+            .arg(to)
+            .output()
+            .expect("the program starts");
+        (out.status.code(), text(&out.stdout), text(&out.stderr))
+    };
+    // Whole texels are the same on any driver; edges of a triangle are where each rounds them to.
+    let (code, said, why) = of("formats.gfxr", &scratch.path("formats"));
+    assert_eq!(code, Some(0), "{said}{why}");
+    assert!(said.contains("3 attachments are the same") && said.contains("SwiftShader"), "{said}");
+    let (code, said, why) = of("triangle_1.gfxr", &scratch.path("triangle"));
+    assert_eq!(code, Some(5), "{said}{why}");
+    assert!(said.contains("first differ behind draw 1 (Draw) of pass 1"), "{said}");
+    let found = std::fs::read(scratch.path("triangle").join("compare.json")).expect("it is written");
+    let found: Value = serde_json::from_slice(&found).expect("JSON");
+    let devices = found["devices"].as_array().expect("both").clone();
+    assert!(devices[1].as_str().is_some_and(|d| d.contains("SwiftShader")) && devices[0] != devices[1]);
 }
 
 #[test]

@@ -653,11 +653,17 @@ fn changed_calls_break_no_rule() {
         "uniforms",
     ] {
         let all = ["stages", "formats"].contains(&name);
+        let file = sample(&format!("{name}.gfxr"));
+        // (each shader is what it was)
+        let own = scratch.path(&format!("shaders-{name}"));
+        let words = [file.to_str(), own.to_str()].map(|p| p.expect("a path"));
+        assert!(run(["extract", words[0], "-o", words[1]]).status.success());
         let its = LIST.iter().filter(|c| all || rare.contains(&(name, c.name)));
         let used = its.flat_map(|change| {
             // (a change that wants to know which ones: all of them)
             let which = match change.options {
                 ["SIZE", ..] => vec![format!(":{}", subgroup_size())],
+                ["DIR"] => vec![format!(":{}", own.display())],
                 ["trace", others @ ..] => others.iter().chain(&["trace"]).map(|o| format!(":{o}")).collect(),
                 ["half", "double", ..] => vec![":half".to_owned(), ":double".to_owned()],
                 some if some.contains(&"at=A-B") => vec![":at=1-".to_owned()],
@@ -666,7 +672,6 @@ fn changed_calls_break_no_rule() {
             which.into_iter().map(|w| format!("{}{w}", change.name))
         });
         for used in used {
-            let file = sample(&format!("{name}.gfxr"));
             let args = ["screenshot", file.to_str().expect("a path"), "--validate", "--change", &used];
             let out = run(args.into_iter().chain(["-o", to.to_str().expect("a path")]));
             let said = text(&out.stderr);

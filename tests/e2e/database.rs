@@ -330,6 +330,13 @@ fn traces_answers_and_times_are_beside_it() {
     let joined = ask(database, sql);
     assert!(joined[0]["ran"].as_u64() > Some(100), "{joined:?}");
     assert_eq!(joined[0]["named"], joined[0]["ran"], "each is the command that was timed: {joined:?}");
+    // A draw has one number in its frame, whoever counts.
+    let sql = "SELECT count(*) AS ran, count(p.pass) AS passes, \
+               sum(g.command = i.command AND g.name = 'vkCmd' || i.kind AND g.pass IS p.number) AS same \
+               FROM gpu_times g JOIN invocations i USING (frame, draw) LEFT JOIN passes p ON p.pass = i.pass";
+    let numbered = ask(database, sql);
+    assert_eq!(numbered[0]["ran"], joined[0]["ran"], "{numbered:?}");
+    assert_eq!(numbered[0]["same"], numbered[0]["ran"], "{numbered:?}");
     assert!(!ask(database, "SELECT * FROM execution_times LIMIT 1").is_empty());
     let files = std::fs::read_dir(&parquet).expect("a folder").count();
     let tables = ask(database, "SELECT count(*) AS n FROM schema_tables");

@@ -6,7 +6,8 @@ use crate::support::{Scratch, reray, root, run, shared_capture, skip, text};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 fn help(of: &[&str]) -> String {
     let out = run(of.iter().copied().chain(["--help"]));
@@ -346,4 +347,62 @@ fn quiet_and_verbose() {
     assert!(!plain.contains("translated") && verbose.contains("translated"), "{plain}\n{verbose}");
     let out = run([capture.as_os_str(), "-q".as_ref(), "-v".as_ref()]);
     assert_eq!(out.status.code(), Some(2));
+}
+
+/// Ctrl-C ends a run where it is: what processes had measured to their end is a run, and is said to be one.
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_interrupted_is_kept() {
+    if !device("a run that is interrupted") {
+        return;
+    }
+    let scratch = Scratch::new("interrupted");
+    let to = scratch.path("run");
+    let sample = root().join("captures/samples/triangle_1.gfxr");
+    let began = |processes: &str| {
+        let fixed = ["bench", "--frame", "2", "--iterations", "2", "--warmup", "1", "--processes", processes];
+        let mut bench = reray();
+        bench.args(fixed).arg("-o").arg(&to).arg(&sample).stdout(Stdio::piped()).stderr(Stdio::piped());
+        bench.spawn().expect("the program starts")
+    };
+    let interrupt = |id: u32| {
+        let sent = Command::new("kill").args(["-INT", &id.to_string()]).status().expect("kill");
+        assert!(sent.success());
+    };
+    let bench = began("900");
+    std::thread::sleep(Duration::from_secs(8));
+    interrupt(bench.id());
+    let out = bench.wait_with_output().expect("it ends");
+    let (said, why) = (text(&out.stdout), text(&out.stderr));
+    assert_eq!(out.status.code(), Some(1), "{said}{why}");
+    assert!(
+        why.contains("interrupted: it ends, and keeps") && said.contains("It was interrupted"),
+        "{said}{why}"
+    );
+    let run = trace::run::Run::open(&to).expect("a run");
+    assert_eq!(run.note.stopped, "interrupted");
+    let n = run.note.workers.len();
+    assert!((1..900).contains(&n) && why.contains(&format!("what {n} process")), "{n}: {why}");
+    // Beside it nothing is left that is half done.
+    let names: Vec<_> = fs::read_dir(to.parent().expect("a folder")).expect("it is there").collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+}
+
+/// The libraries' examples do what they say.
+#[test]
+fn examples_of_the_libraries_run() {
+    let built = Path::new(env!("CARGO_BIN_EXE_reray-replay")).parent().expect("a folder").join("examples");
+    let sample = root().join("captures/samples/cubes.gfxr");
+    let ran = |name: &str, more: &[&str]| {
+        let out = Command::new(built.join(name)).arg(&sample).args(more).output();
+        let out = out.unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(out.status.success(), "{name}: {}", text(&out.stderr));
+        text(&out.stdout).lines().map(|l| l.split('\t').map(str::to_owned).collect()).collect::<Vec<Vec<_>>>()
+    };
+    let calls = ran("calls", &["vkQueueSubmit"]);
+    assert!(calls.iter().all(|c| c[3] == "vkQueueSubmit") && calls.len() >= 30, "{calls:?}");
+    assert!(ran("calls", &[]).len() > calls.len());
+    // Two hundred cubes and what develops the picture.
+    let draws = ran("draws", &[]);
+    assert!(draws.contains(&vec!["15".to_owned(), "201".to_owned()]), "{draws:?}");
 }

@@ -5,19 +5,12 @@
 
 use crate::device::device;
 use crate::rays::sample;
-use crate::support::{Scratch, run, skip, text};
+use crate::support::{Scratch, run, skip, swiftshader, text};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use trace::run::{Run, Worker};
 use trace::swizzle::Swizzle;
-
-/// Where SwiftShader's manifest lies, by package.
-const SWIFTSHADER: [&str; 3] = [
-    "/usr/lib/chromium/vk_swiftshader_icd.json",
-    "/usr/lib64/chromium-browser/vk_swiftshader_icd.json",
-    "/opt/google/chrome/vk_swiftshader_icd.json",
-];
 
 fn plain(path: &Path) -> &str {
     path.to_str().expect("a plain path")
@@ -88,7 +81,7 @@ fn drivers_are_plans() {
         "ICD": { "library_path": library, "api_version": "1.3.0" },
     });
     std::fs::write(&copy, manifest.to_string()).expect("written");
-    let swift = SWIFTSHADER.iter().copied().find(|f| Path::new(f).is_file());
+    let swift = swiftshader();
     if swift.is_none() {
         skip("another driver as a plan", "Chromium, which brings SwiftShader, is not installed");
     }

@@ -242,7 +242,8 @@ fn a_capture_in_one_go() {
             { "section": "frame", "text": "Behind pass 2 (render pass 'develop pass'): color0" },
             { "section": "frame", "text": "pipeline \"lit cube\"" },
         ],
-        "most_bytes": 2_000_000,
+        "links": ["draw", "pass", "pipeline", "shader", "block"],
+        "most_bytes": 2_500_000,
     });
     looked_at(&page, "capture", &expected);
     // Frames of vkd3d begin with a submission of no command buffers: draws have their times all the same.

@@ -93,3 +93,15 @@ impl Drop for Scratch {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
+
+/// Where SwiftShader's manifest lies, by package.
+const SWIFTSHADER: [&str; 3] = [
+    "/usr/lib/chromium/vk_swiftshader_icd.json",
+    "/usr/lib64/chromium-browser/vk_swiftshader_icd.json",
+    "/opt/google/chrome/vk_swiftshader_icd.json",
+];
+
+/// SwiftShader, another Vulkan in software, comes with Debian's Chromium: its manifest, where it is installed.
+pub fn swiftshader() -> Option<&'static str> {
+    SWIFTSHADER.iter().copied().find(|f| Path::new(f).is_file())
+}

@@ -228,6 +228,44 @@ fn changes_are_written_into_the_result() {
     assert!(
         opaque.matches("VK_GEOMETRY_OPAQUE_BIT").count() > 0 || opaque.contains("\"flags\":\"0x00000001\"")
     );
+    // Another shader: a triangle of half the size.
+    let (own, other) = (scratch.path("own"), scratch.path("other"));
+    std::fs::create_dir(&other).expect("a folder");
+    let vertex = |file: &Path| {
+        // (OpEntryPoint of execution model Vertex)
+        let words: Vec<u32> = std::fs::read(file)
+            .expect("a module")
+            .chunks_exact(4)
+            .map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]))
+            .collect();
+        words.windows(2).any(|w| w[0] & 0xffff == 15 && w[1] == 0).then_some(words)
+    };
+    let out = run([Path::new("extract"), &sample("triangle_1.gfxr"), Path::new("-o"), &own]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let mut halved = 0;
+    for file in std::fs::read_dir(&own).expect("a folder").map(|f| f.expect("a file").path()) {
+        let Some(mut words) = vertex(&file).filter(|_| file.extension().is_some_and(|e| e == "spv")) else {
+            continue;
+        };
+        // (OpConstant 0.8)
+        for n in 5..words.len() - 3 {
+            if words[n] == 4 << 16 | 43 && words[n + 3] == 0.8f32.to_bits() {
+                (words[n + 3], halved) = (0.4f32.to_bits(), halved + 1);
+            }
+        }
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        std::fs::write(other.join(file.file_name().expect("a name")), bytes).expect("a file");
+    }
+    assert!(halved > 0, "no vertex shader has a constant 0.8");
+    changed("triangle_1.gfxr", &format!("shaders:{}", other.display()), &[]);
+    let shown = |file: &Path| {
+        let shots = scratch.path("shots");
+        let words = ["screenshot", "--hash", "--frames", "2", "-o"].map(Path::new);
+        let out = run(words.into_iter().chain([&*shots, file]));
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        text(&out.stdout).split_whitespace().next().expect("a hash").to_owned()
+    };
+    assert_ne!(shown(&to), shown(&sample("triangle_1.gfxr")));
     for (change, says) in [
         ("no-depth", "more than a change of calls"),
         ("structures:compacted", "more than a change of calls"),

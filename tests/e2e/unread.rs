@@ -94,7 +94,7 @@ pub fn made_up(scratch: &Scratch, name: &str, processes: u32, time: u64) -> Path
     }
     for place in 0..4 {
         let level = if place == 0 { "submit" } else { "command" };
-        let whole = [place, 0, 2, 0, 0, 0, place, u64::from(place > 0)].map(V::U64);
+        let whole = [place, 0, 2, 0, 0, 0, place, 0, place, u64::from(place > 0)].map(V::U64);
         let words = [level, ["", "draw", "dispatch", "copy"][place as usize], "", "", ""].map(V::Text);
         writer.put(&BENCH_PLACES, &[&whole[..], &words].concat());
         for process in 0..u64::from(processes.min(3)) {

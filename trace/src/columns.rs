@@ -1,6 +1,5 @@
 //! A table's records in memory, by columns; and where analyses get them from.
 
-use crate::Kept;
 use crate::table::{Kind, Table, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,6 +13,17 @@ pub enum ColumnData {
     F64(Vec<f64>),
     /// Words.
     Text(Vec<Arc<str>>),
+}
+
+impl ColumnData {
+    /// So many more rows, of which nothing is known.
+    pub(crate) fn grow(&mut self, rows: usize) {
+        match self {
+            ColumnData::U64(c) => c.resize(c.len() + rows, 0),
+            ColumnData::F64(c) => c.resize(c.len() + rows, 0.0),
+            ColumnData::Text(c) => c.resize(c.len() + rows, "".into()),
+        }
+    }
 }
 
 /// Records of one table.
@@ -176,9 +186,6 @@ pub trait Source: Sync {
     /// # Panics
     /// As [`Source::each_of`].
     fn parts(&self, table: &'static Table, columns: &[&str]) -> Result<Box<dyn Parts + '_>, Unreadable>;
-
-    /// What analyses made of these records and may want again.
-    fn kept(&self) -> &Kept;
 }
 
 /// Why a table cannot be read: what is wrong, where, and what to do.
@@ -197,13 +204,11 @@ impl std::error::Error for Unreadable {}
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     tables: BTreeMap<&'static str, Columns>,
-    kept: Kept,
 }
 
 impl Memory {
     /// Adds a record.
     pub fn put(&mut self, table: &'static Table, values: &[Value<'_>]) {
-        self.kept.clear();
         self.tables.entry(table.name).or_insert_with(|| Columns::new(table)).push(values);
     }
 }
@@ -222,10 +227,6 @@ impl Source for Memory {
     }
     fn parts(&self, table: &'static Table, columns: &[&str]) -> Result<Box<dyn Parts + '_>, Unreadable> {
         Ok(Box::new(Whole { rows: self.tables.get(table.name), chosen: table.chosen(columns) }))
-    }
-
-    fn kept(&self) -> &Kept {
-        &self.kept
     }
 }
 

@@ -60,6 +60,12 @@ pub struct CommandTime {
     pub execution: u32,
     /// Which command of the command buffer begins it, from 1.
     pub index: u32,
+    /// The number of the draw, dispatch or trace in its frame, from 1; 0 for what is none.
+    #[serde(default)]
+    pub draw: u32,
+    /// The number of the render pass in its frame that it is, or is within, from 1; 0 outside of them.
+    #[serde(default)]
+    pub pass: u32,
     /// What it encloses.
     pub kind: SpanKind,
     /// How many spans of its submission enclose it, were every one timed.
@@ -178,6 +184,8 @@ mod tests {
             position: 0,
             execution: 0,
             index: 7,
+            draw: 3,
+            pass: 1,
             kind: SpanKind::Command,
             depth: 2,
             node: 1,

@@ -15,7 +15,6 @@ mod cpu_span;
 pub mod dir;
 mod frame_time;
 mod iteration;
-mod kept;
 mod note;
 pub mod plan;
 pub mod run;
@@ -34,7 +33,6 @@ pub use command_time::{CommandTime, Node, SpanKind, TimeNames};
 pub use cpu_span::{Calibration, CpuSpan};
 pub use frame_time::FrameTime;
 pub use iteration::Iteration;
-pub use kept::Kept;
 pub use table::{Column, Kind, Table, Value};
 pub use units::{Nanos, Ticks};
 

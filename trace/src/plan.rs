@@ -143,6 +143,12 @@ impl Plan {
         }
     }
 
+    /// What it changes of calls: its shaders, too, which are a folder of replacements.
+    pub fn of_calls(&self) -> Vec<Use> {
+        let shaders = self.shaders.iter().map(|folder| Use::new("shaders", [folder]));
+        shaders.chain(self.changes.iter().cloned()).collect()
+    }
+
     /// What it changes, a word each, as [`Plan::set`] takes them.
     pub fn changes(&self) -> Vec<String> {
         let mut all = vec![];

@@ -156,6 +156,10 @@ pub struct Place {
     pub execution: u64,
     /// The command that begins it.
     pub index: u64,
+    /// The render pass that it is or is within, by its number in the frame; 0 outside of them.
+    pub pass: u64,
+    /// Which draw, dispatch or trace of the frame it is; 0 for what is none.
+    pub draw: u64,
     /// How many are around it.
     pub depth: u64,
     /// submit, label, pass, secondary, run or command.
@@ -266,12 +270,13 @@ impl Run {
             })
             .collect();
         let t = source.read(&BENCH_PLACES)?;
-        let whole = ["capture", "frame", "submission", "position", "execution", "index", "depth"];
+        let whole =
+            ["capture", "frame", "submission", "position", "execution", "index", "pass", "draw", "depth"];
         let whole = whole.map(|name| t.u64(name).to_vec());
         let words = ["level", "name", "within", "pipeline", "shaders"].map(|name| t.text(name).to_vec());
         self.places = (0..t.len())
             .map(|n| {
-                let [capture, frame, submission, position, execution, index, depth] =
+                let [capture, frame, submission, position, execution, index, pass, draw, depth] =
                     std::array::from_fn(|c| whole[c][n]);
                 let [level, name, within, pipeline, shaders] =
                     std::array::from_fn(|c| words[c][n].to_string());
@@ -282,6 +287,8 @@ impl Run {
                     position,
                     execution,
                     index,
+                    pass,
+                    draw,
                     depth,
                     level,
                     name,
@@ -385,7 +392,7 @@ mod tests {
         let n = V::U64;
         m.put(&BENCH_FRAMES, &[n(worker), n(7), n(1), n(1), n(4), n(0), n(UNTIMED), n(9)]);
         let words = ["pass", "shadow", "world", "#5", "frag:00"].map(V::Text);
-        let whole = [0, 0, 4, 1, 2, 3, 8, 2].map(n);
+        let whole = [0, 0, 4, 1, 2, 3, 8, 5, 6, 2].map(n);
         m.put(&BENCH_PLACES, &[&whole[..], &words[..]].concat());
         m.put(&BENCH_SPANS, &[n(0), n(2), n(place), n(1000)]);
         m.put(&BENCH_CALLS, &[n(0), n(2), V::Text("recording"), n(5), n(70)]);
@@ -401,6 +408,7 @@ mod tests {
         assert_eq!((run.frames[0].gpu, run.frames[0].cpu, run.frames[0].position), (None, Nanos(9), 7));
         let p = &run.places[0];
         assert_eq!((p.frame, p.submission, p.position, p.execution, p.index, p.depth), (4, 1, 2, 3, 8, 2));
+        assert_eq!((p.pass, p.draw), (5, 6));
         assert_eq!((&*p.level, &*p.name, &*p.within, &*p.pipeline), ("pass", "shadow", "world", "#5"));
         assert_eq!(run.spans[0].time, Nanos(1000));
         let kind = "recording".to_owned();

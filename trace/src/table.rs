@@ -7,13 +7,21 @@ pub struct Table {
     pub name: &'static str,
     /// What a row says.
     pub about: &'static str,
-    /// Goes up when a column changes its meaning or goes.
+    /// Goes up when a column comes, changes its meaning, or goes.
     pub version: u32,
     /// Its columns.
     pub columns: &'static [Column],
 }
 
 impl Table {
+    /// The columns, by their places, of a file of this version; none where it has others than columns that came since.
+    pub(crate) fn of_version(&self, version: u32) -> Option<Vec<usize>> {
+        let came = |v: u32| self.columns.iter().any(|c| c.since == v);
+        let known = (1..=self.version).contains(&version) && (version + 1..=self.version).all(came);
+        let there = self.columns.iter().enumerate().filter(|(_, c)| c.since <= version);
+        known.then(|| there.map(|(n, _)| n).collect())
+    }
+
     /// Which of its columns have these names.
     ///
     /// # Panics
@@ -37,9 +45,16 @@ pub struct Column {
     pub unit: &'static str,
     /// What they mean.
     pub about: &'static str,
+    /// The version of its table with which it came. Of an earlier one's rows it is 0, or nothing.
+    pub since: u32,
 }
 
 impl Column {
+    /// The same, which came with this version of its table.
+    pub const fn since(self, since: u32) -> Column {
+        Column { since, ..self }
+    }
+
     /// Whether its values may be added up, as far as its unit says: they are neither names of something nor points in time.
     /// Nanoseconds are added as [`crate::Nanos`], which stay at the largest value.
     pub fn adds_up(&self) -> bool {
@@ -91,10 +106,10 @@ pub enum Value<'a> {
 
 /// A whole number's column.
 pub const fn count(name: &'static str, unit: &'static str, about: &'static str) -> Column {
-    Column { name, kind: Kind::U64, unit, about }
+    Column { name, kind: Kind::U64, unit, about, since: 1 }
 }
 
 /// A column of words.
 pub const fn text(name: &'static str, about: &'static str) -> Column {
-    Column { name, kind: Kind::Text, unit: "", about }
+    Column { name, kind: Kind::Text, unit: "", about, since: 1 }
 }

@@ -21,7 +21,12 @@ fn tables() -> String {
                 Kind::F64 => "number",
                 Kind::Text => "words",
             };
-            let _ = writeln!(out, "| `{}` | {kind} | {} | {} |", c.name, cell(c.unit), cell(c.about));
+            let since = match c.since {
+                1 => String::new(),
+                version => format!(" (since version {version}; of earlier ones 0, or nothing)"),
+            };
+            let about = cell(c.about) + &since;
+            let _ = writeln!(out, "| `{}` | {kind} | {} | {about} |", c.name, cell(c.unit));
         }
     }
     out.push('\n');

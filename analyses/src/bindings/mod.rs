@@ -12,5 +12,5 @@ pub mod uniforms;
 use crate::Question;
 
 /// In the order in which all are answered.
-pub(crate) const QUESTIONS: &[&dyn Question] =
-    &[&descriptors::Bindings, &uniforms::Uniforms, &advice::Advise, &call_costs::CallCosts, &sync::Sync];
+pub(crate) const QUESTIONS: &[&Question] =
+    &[&descriptors::QUESTION, &uniforms::QUESTION, &advice::QUESTION, &call_costs::QUESTION, &sync::QUESTION];

@@ -20,14 +20,14 @@ pub mod warp_order;
 use crate::Question;
 
 /// In the order in which all are answered.
-pub(crate) const QUESTIONS: &[&dyn Question] = &[
-    &ray_counts::RayCounts,
-    &outcomes::Rays,
-    &ray_simt::RaySimt,
-    &shader_clock::ShaderClock,
-    &warp_order::WarpOrder,
-    &ray_maps::RayMaps,
-    &boxes::UnnecessaryTests,
-    &repack::Repack,
-    &reorder::Reorder,
+pub(crate) const QUESTIONS: &[&Question] = &[
+    &ray_counts::QUESTION,
+    &outcomes::QUESTION,
+    &ray_simt::QUESTION,
+    &shader_clock::QUESTION,
+    &warp_order::QUESTION,
+    &ray_maps::QUESTION,
+    &boxes::QUESTION,
+    &repack::QUESTION,
+    &reorder::QUESTION,
 ];

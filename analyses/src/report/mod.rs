@@ -18,6 +18,7 @@ pub mod png;
 pub mod printed;
 pub mod records;
 pub mod shapes;
+pub mod sheet;
 mod sketch;
 pub mod summary;
 mod table;

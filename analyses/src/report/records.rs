@@ -68,7 +68,7 @@ mod tests {
         version: 1,
         columns: &[
             count("n", "things", ""),
-            Column { name: "x", kind: Kind::F64, unit: "ms", about: "" },
+            Column { name: "x", kind: Kind::F64, unit: "ms", about: "", since: 1 },
             text("word", ""),
         ],
     };

@@ -69,6 +69,8 @@ pub struct Picture {
     pub title: String,
     /// What it shows, in a line.
     pub about: String,
+    /// The render pass of the frame behind which it was taken, if it was.
+    pub pass: Option<u64>,
     /// The file.
     pub png: Vec<u8>,
 }

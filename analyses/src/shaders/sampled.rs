@@ -14,7 +14,7 @@ use crate::report::{Cell, Column, Report, Table};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{SAMPLED, SAMPLES};
-use trace::{Columns, Kept, Memory, Parts, Source, Unreadable, Value};
+use trace::{Columns, Memory, Parts, Source, Unreadable, Value};
 
 /// The level of the intervals.
 const LEVEL: f64 = 0.99;
@@ -87,7 +87,6 @@ struct Without<'t> {
     trace: &'t dyn Source,
     table: &'static trace::Table,
     rows: Memory,
-    kept: Kept,
 }
 
 impl<'t> Without<'t> {
@@ -122,7 +121,7 @@ impl<'t> Without<'t> {
             let row: Vec<u64> = (0..sums.len()).map(of).collect();
             put(&row);
         }
-        Ok(Without { trace, table, rows, kept: Kept::default() })
+        Ok(Without { trace, table, rows })
     }
 }
 
@@ -138,10 +137,6 @@ impl Source for Without<'_> {
     ) -> Result<Box<dyn Parts + '_>, Unreadable> {
         let of: &dyn Source = if table.name == self.table.name { &self.rows } else { self.trace };
         of.parts(table, columns)
-    }
-
-    fn kept(&self) -> &Kept {
-        &self.kept
     }
 }
 

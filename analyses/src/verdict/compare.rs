@@ -416,8 +416,10 @@ fn by_place(
     wanted: &Wanted,
     notes: &mut Vec<String>,
 ) -> Vec<Row> {
-    // (the same in both runs, wherever its capture stands in them, and whatever its shaders have become)
-    let key = |p: &Place| Place { capture: 0, shaders: String::new(), ..p.clone() };
+    // (the same in both runs, wherever its capture stands in them, and whatever its shaders have become; of earlier runs nothing
+    // is known of numbers in frames)
+    let key = |p: &Place| Place { capture: 0, shaders: String::new(), pass: 0, draw: 0, ..p.clone() };
+    let mut numbers: BTreeMap<Place, (u64, u64)> = BTreeMap::new();
     let is = |p: &Place| (p.level == "command") == (level == "command") && p.level != "submit";
     let mut of: BTreeMap<Place, [Turns; 2]> = BTreeMap::new();
     let mut whole = [0.0f64; 2];
@@ -425,6 +427,8 @@ fn by_place(
     for (s, run) in sides.into_iter().enumerate() {
         let mine: BTreeSet<usize> = workers(run, pair.at[s]).into_iter().collect();
         let keys: Vec<Place> = run.places.iter().map(key).collect();
+        let known = run.places.iter().zip(&keys).filter(|(p, _)| (p.pass, p.draw) != (0, 0));
+        numbers.extend(known.map(|(p, key)| (key.clone(), (p.pass, p.draw))));
         let mut seen = BTreeSet::new();
         for span in run.spans.iter().filter(|x| mine.contains(&x.worker)) {
             let place = &run.places[span.place];
@@ -468,6 +472,8 @@ fn by_place(
         );
         let judged = measure(&both.sides(), Metric::Median, &wanted.ask);
         let row = row(pair, level, Metric::Median, judged);
+        let (pass, draw) = numbers.get(&place).copied().unwrap_or_default();
+        let place = Place { pass, draw, ..place };
         (Row { frame: Some(place.frame), place: Some(place), share: Some(share), ..row }, Metric::Median)
     });
     rows(family.collect(), &wanted.ask)

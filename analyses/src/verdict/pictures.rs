@@ -102,6 +102,7 @@ pub fn compare(
         add(share, verdict, why);
         let three = [("before", was.png.to_vec()), ("after", is.png.to_vec()), ("where", mask(&x, &y)?)];
         pictures.extend(three.into_iter().map(|(what, png)| Picture {
+            pass: None,
             title: format!("{capture}, {of}: {what}"),
             about: if what == "where" { format!("red: what differs. {about}") } else { about.clone() },
             png,

@@ -155,6 +155,12 @@ fn the_same_is_no_change_and_what_is_slower_is_named() {
     let row = row.expect("it was found");
     assert!((row.share.expect("a share") - 0.5).abs() < 0.01, "{row:?}");
     assert!((row.judged.change.expect("a change") - 0.05).abs() < 0.01, "{row:?}");
+    // A run that was written before places had numbers is of the same places, and takes its names from the other.
+    let mut numbered = run(2, 0.05, &["plain"]);
+    numbered.places.iter_mut().filter(|p| p.level == "command").for_each(|p| p.draw = p.index + 6);
+    let both = compare(&run(1, 0.0, &["plain"]), &numbered, &wanted()).expect("two runs");
+    assert_eq!(both.rows.iter().filter(|r| r.level == "command").count(), 3, "{}", as_text(&both));
+    assert!(as_text(&both).contains("draw <trees> (draw 8)"), "{}", as_text(&both));
     // What was slower and is not any more is an improvement, and no failure.
     let faster = compare(&run(1, 0.05, &["plain"]), &run(2, 0.0, &["plain"]), &wanted()).expect("two runs");
     assert!(faster.verdict < Verdict::Inconclusive, "{}", as_text(&faster));

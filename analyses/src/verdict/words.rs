@@ -44,11 +44,14 @@ pub(super) fn what(row: &Row) -> String {
     }
     let Some(p) = &row.place else { return row.frame.map_or(String::new(), |f| format!("frame {f}")) };
     let mut out = if p.within.is_empty() { p.name.clone() } else { format!("{} › {}", p.within, p.name) };
-    let _ = write!(out, " ({}:", p.position);
-    if p.execution > 0 {
-        let _ = write!(out, "s{}:", p.execution);
-    }
-    let _ = write!(out, "{})", p.index);
+    let _ = match (p.draw, p.pass, p.execution) {
+        (0, 0, 0) => write!(out, " ({}:{})", p.position, p.index),
+        (0, 0, n) => write!(out, " ({}:s{n}:{})", p.position, p.index),
+        (0, pass, _) if p.level == "pass" => write!(out, " (pass {pass})"),
+        (0, pass, _) => write!(out, " ({}:{} in pass {pass})", p.position, p.index),
+        (draw, 0, _) => write!(out, " (draw {draw})"),
+        (draw, pass, _) => write!(out, " (draw {draw} of pass {pass})"),
+    };
     if !p.pipeline.is_empty() {
         let _ = write!(out, ", pipeline {}", p.pipeline);
     }

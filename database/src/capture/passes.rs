@@ -7,6 +7,7 @@ use crate::schema;
 use crate::table::{Value, id};
 use crate::words::{bits, value};
 use crate::writer::{TableId, Writer};
+use std::collections::HashMap;
 use world::commands::{Attachment, Pass, Use};
 use world::{At, World};
 
@@ -16,6 +17,8 @@ pub(super) struct Passes {
     attachments: TableId,
     /// The last that was written.
     last: u64,
+    /// How many each frame has had.
+    of_frame: HashMap<u64, u64>,
 }
 
 impl Passes {
@@ -24,6 +27,7 @@ impl Passes {
             passes: writer.table(schema::passes())?,
             attachments: writer.table(schema::pass_attachments())?,
             last: 0,
+            of_frame: HashMap::new(),
         })
     }
 
@@ -40,6 +44,8 @@ impl Passes {
             return Ok(());
         }
         self.last = at.pass;
+        let number = self.of_frame.entry(at.frame).or_default();
+        *number += 1;
         let dynamic = pass.render_pass == 0;
         let [x, y, width, height] = pass.area;
         let subpasses = pass.made_of.as_ref().map_or(1, |r| r.subpasses.len());
@@ -49,6 +55,7 @@ impl Passes {
                 at.pass.into(),
                 at.submission.into(),
                 at.frame.into(),
+                (*number).into(),
                 at.recording.into(),
                 at.block.into(),
                 label,

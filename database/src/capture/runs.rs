@@ -193,7 +193,9 @@ impl Runs {
             k if k.starts_with("Dispatch") => 1,
             _ => 0,
         };
-        self.ran.by_frame.entry(at.frame).or_default()[of] += 1;
+        let of_frame = self.ran.by_frame.entry(at.frame).or_default();
+        of_frame[of] += 1;
+        let draw: u64 = of_frame.iter().sum();
         let inputs = match &invoke.inputs {
             Some(inputs) => self.bound.inputs(writer, world, inputs)?,
             None => Value::Null,
@@ -202,6 +204,7 @@ impl Runs {
         let place = [
             number.into(),
             at.frame.into(),
+            draw.into(),
             at.submission.into(),
             at.command_buffer.into(),
             at.recording.into(),

@@ -100,6 +100,7 @@ pub fn passes() -> Table {
             count("pass", "number", "from 1 over the capture"),
             count("submission", "number", "a row of `submissions`"),
             count("frame", "number", "the frame in which it was submitted"),
+            count("number", "number", "from 1 in its frame, as every command and page counts passes"),
             count("recording", "number", "the recording that begins it"),
             count("call", "block", "the call that begins it"),
             count("label", "number", "the innermost label around it, a row of `labels`; NULL for none"),
@@ -217,6 +218,11 @@ pub fn invocations() -> Table {
         &[
             count("invocation", "number", "from 0 over the capture, as `bindings` counts them"),
             count("frame", "number", "the frame in which it was submitted"),
+            count(
+                "draw",
+                "number",
+                "from 1 in its frame, as every command and page counts draws, dispatches and traces",
+            ),
             count("submission", "number", "a row of `submissions`"),
             count("command_buffer", "id", "the primary command buffer"),
             count("recording", "number", "a row of `recordings`"),

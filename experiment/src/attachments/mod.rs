@@ -14,17 +14,16 @@ use crate::how::How;
 use crate::progress;
 use crate::replaying::{breadcrumbs, changes, failure, options, tallies, validation};
 use crate::say::complain;
+use crate::shots::written_beside;
 use gfxr_parse::container::Capture;
 use profile::attachments::{AttachmentShot, AttachmentTaker, AttachmentsHook};
 use profile::hooks::frame_actions::{FramePass, FrameWork};
-use replay::error::{Error, Kind};
 use replay::options::Options;
 use replay::session::{On, replay};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::mpsc;
 use trace::plan::Use;
 use trace::select::{Glob, Ranges};
 
@@ -131,33 +130,32 @@ pub fn attachments(
             "some draws are recorded once and run several times in the frame: what is left out of one run is left out of all",
         );
     }
+    if targets.iter().any(|t| earlier(&frame, t)) {
+        complain(
+            "some draws were recorded before the frame, and may run in earlier ones, too: what is left out of it is left out of these",
+        );
+    }
     let (frame, targets) = (&frame, &targets);
-    // (a hang keeps the hooks, and with them a sender: what comes last says so)
-    let (to, from) = mpsc::sync_channel::<Option<(usize, AttachmentShot)>>(1);
-    let (replayed, shown) = std::thread::scope(|scope| {
-        let writer = scope.spawn(move || {
-            from.iter().map_while(|seen| seen).try_for_each(|(n, shot)| {
-                match place(frame, asked.frame, &targets[n], &shot) {
-                    Some(place) => shown(place, shot),
-                    None => Ok(()),
-                }
-            })
-        });
-        let bar = progress::bytes(targets.len() as u64, "replays");
-        bar.set_style(progress::iterations());
-        let replayed = (0..targets.len()).try_fold((true, String::new()), |(kept, _), n| {
-            let to = to.clone();
-            // The writer is gone only if it failed, and then says why itself.
-            let gone = |_| Error::new(Kind::Internal, "a picture cannot be written");
-            let take = move |shot| to.send(Some((n, shot))).map_err(gone);
-            let (ok, device) = once(capture, asked, &options, &targets[n], Box::new(take), n == 0)?;
-            bar.inc(1);
-            Ok((kept && ok, device))
-        });
-        bar.finish_and_clear();
-        let _ = to.send(None);
-        (replayed, writer.join().unwrap_or_else(|_| Err(Failure::new("writing pictures failed"))))
-    });
+    let (replayed, shown) = written_beside(
+        1,
+        |(n, shot): (usize, AttachmentShot)| match place(frame, asked.frame, &targets[n], &shot) {
+            Some(place) => shown(place, shot),
+            None => Ok(()),
+        },
+        |to| {
+            let bar = progress::bytes(targets.len() as u64, "replays");
+            bar.set_style(progress::iterations());
+            let replayed = (0..targets.len()).try_fold((true, String::new()), |(kept, _), n| {
+                let to = to.clone();
+                let take = move |shot| to.send((n, shot));
+                let (ok, device) = once(capture, asked, &options, &targets[n], Box::new(take), n == 0)?;
+                bar.inc(1);
+                Ok((kept && ok, device))
+            });
+            bar.finish_and_clear();
+            replayed
+        },
+    );
     shown.and(replayed)
 }
 
@@ -210,6 +208,11 @@ fn repeats(of: &FrameWork, target: &Target) -> bool {
     let elsewhere =
         of.actions.iter().enumerate().filter(|(n, a)| a.pass != of.actions[draw].pass || *n <= draw);
     elsewhere.into_iter().any(|(_, a)| target.left_out.contains(&a.block))
+}
+
+/// Whether what is left out may have run in earlier frames, too.
+fn earlier(of: &FrameWork, target: &Target) -> bool {
+    target.left_out.iter().any(|block| *block < of.before)
 }
 
 /// Where something was seen.
@@ -281,7 +284,7 @@ mod tests {
             draw(20, 2, &["b"]),
             draw(21, 2, &["b"]),
         ];
-        FrameWork { actions, passes: vec![pass(1, 15), pass(2, 25)] }
+        FrameWork { actions, passes: vec![pass(1, 15), pass(2, 25)], before: 11 }
     }
 
     /// By draw: which blocks are left out.
@@ -303,6 +306,14 @@ mod tests {
         assert_eq!(targets_of("draw:1-2").unwrap(), each[..2]);
         assert_eq!(targets_of("label:b").unwrap(), [(Some(1), vec![]), (Some(4), vec![])]);
         assert_eq!(targets_of("label:a").unwrap(), [(Some(1), vec![])]);
+    }
+
+    #[test]
+    fn what_was_recorded_before_the_frame_is_known() {
+        let target =
+            |left_out: &[u64]| Target { ends: [15].into(), left_out: left_out.to_vec(), draw: Some(0) };
+        assert!(earlier(&of(), &target(&[21, 10])));
+        assert!(!earlier(&of(), &target(&[11, 21])));
     }
 
     #[test]

@@ -22,6 +22,7 @@ use crate::failure::{Exit, Failure};
 use crate::files::input;
 use crate::files::output::write_file;
 use crate::frames::{self, no_such_frame};
+use crate::interrupt::Interrupt;
 use crate::progress;
 use crate::replaying::options;
 use oorandom::Rand64;
@@ -40,6 +41,9 @@ pub const ITERATIONS: [u32; 2] = [30, 10];
 /// Most turns that warm up, likewise.
 pub const WARMUP: [u32; 2] = [40, 10];
 
+/// Why a run stopped that was asked to.
+pub const INTERRUPTED: &str = "interrupted";
+
 /// What was measured.
 pub struct Measured {
     /// The run.
@@ -50,6 +54,11 @@ pub struct Measured {
 
 /// Measures it all, into a folder.
 pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
+    measure_until(settings, to, &Interrupt::default())
+}
+
+/// The same until it is asked to end: the run is of the processes that took all of their turns until then.
+pub fn measure_until(settings: &Settings, to: &Path, interrupt: &Interrupt) -> Result<Measured, Failure> {
     let began = Instant::now();
     prepare::check(settings)?;
     let writer = Writer::create(to, Manifest::default()).map_err(Failure::new)?;
@@ -91,6 +100,7 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
     let random = Rand64::new(settings.seed.into());
     let mut all = Together {
         settings,
+        interrupt,
         prepared: &prepared,
         turns,
         to,
@@ -110,7 +120,7 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
                 let took = (all.took(&measured), began.elapsed());
                 budget::give_up(settings, &mut all.run.note, some, (decide - number, n == 0), took);
             }
-            all.number_of(some)?;
+            let _whole = all.number_of(some)?;
         }
     }
     for number in decide..most {
@@ -122,9 +132,23 @@ pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
         }
         let order: Vec<usize> =
             shuffled(others.len(), &mut all.random).into_iter().map(|p| others[p]).collect();
+        let mut whole = true;
         match order.is_empty() {
-            true => all.number_of(&[])?,
-            false => order.chunks(together).try_for_each(|some| all.number_of(some))?,
+            true => whole = all.number_of(&[])?,
+            false => {
+                for some in order.chunks(together) {
+                    whole = whole && all.number_of(some)?;
+                }
+            }
+        }
+        if !whole || interrupt.asked() && number + 1 < most {
+            all.run.note.stopped = INTERRUPTED.into();
+            if all.run.note.workers.is_empty() {
+                return Err(Failure::new(
+                    "interrupted before the first processes were done: nothing is kept",
+                ));
+            }
+            break;
         }
     }
     let mut run = all.run;
@@ -259,9 +283,9 @@ fn write(run: &Run, mut writer: Writer, to: &Path) -> Result<(), Failure> {
         );
     }
     for (at, p) in run.places.iter().enumerate() {
-        let whole = [p.frame, p.submission, p.position, p.execution, p.index, p.depth].map(V::U64);
+        let numbers = [p.frame, p.submission, p.position, p.execution, p.index, p.pass, p.draw, p.depth];
         let words = [&p.level, &p.name, &p.within, &p.pipeline, &p.shaders].map(|t| V::Text(t));
-        writer.put(&BENCH_PLACES, &[&[n(at), n(p.capture)][..], &whole, &words].concat());
+        writer.put(&BENCH_PLACES, &[&[n(at), n(p.capture)][..], &numbers.map(V::U64), &words].concat());
     }
     for s in &run.spans {
         writer.put(&BENCH_SPANS, &[n(s.worker), V::U64(s.turn), n(s.place), V::U64(s.time.0)]);

@@ -25,7 +25,8 @@ mod together;
 pub mod traces;
 pub mod worker;
 
-pub use measure::{ITERATIONS, Measured, PROCESSES, WARMUP, measure};
+use measure::measure_until;
+pub use measure::{INTERRUPTED, ITERATIONS, Measured, PROCESSES, WARMUP, measure};
 pub use prepare::{check, differs};
 pub use report::report;
 pub use settings::{Prepared, Settings};
@@ -34,6 +35,7 @@ pub use swizzles::plain;
 
 use crate::failure::Failure;
 use crate::files::folder::{self, refuse_full};
+use crate::interrupt::Interrupt;
 use crate::say::complain;
 use analyses::verdict::FEWEST as FEWEST_TO_DECIDE;
 use std::path::Path;
@@ -46,5 +48,6 @@ pub fn bench(settings: &Settings, output: &Path) -> Result<Measured, Failure> {
             "{few} processes of each plan: `compare` decides nothing with fewer than {FEWEST_TO_DECIDE} a side, and 10 are a good number"
         ));
     }
-    folder::whole(output, |part| measure(settings, part))
+    let interrupt = Interrupt::listen("it ends, and keeps what processes have measured to their end");
+    folder::whole(output, |part| measure_until(settings, part, &interrupt))
 }

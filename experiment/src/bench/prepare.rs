@@ -77,7 +77,7 @@ pub fn check(settings: &Settings) -> Result<(), Failure> {
         if let Some(Err(e)) = plan.method.as_ref().map(|m| repack::asked(m, settings.seed)) {
             return no(&e);
         }
-        if let Err(e) = profile::changes::hooks(&plan.changes) {
+        if let Err(e) = profile::changes::hooks(&plan.of_calls()) {
             return no(&e);
         }
         if plan.descriptors.is_some()
@@ -145,9 +145,8 @@ pub fn all(settings: &Settings, captures: &[(PathBuf, Capture)], to: &Path) -> R
             let made = swizzled[n].get(&plan.name).cloned().unwrap_or_default();
             let known = known(settings, file, capture, plan, &folder(n), notes)?;
             let swizzle = Use::new("swizzle", made.swizzles.iter().map(|f| f.display().to_string()));
-            let replace = plan.shaders.as_ref().map(|folder| Use::new("replace", [folder]));
             let before = (!made.swizzles.is_empty()).then_some(swizzle);
-            let passes = Passes(before.into_iter().chain(known).chain(replace).collect());
+            let passes = Passes(before.into_iter().chain(known).collect());
             each.push(Prepared { passes, ..made });
         }
         for (n, (file, capture)) in captures.iter().enumerate() {

@@ -33,6 +33,8 @@ pub struct Spec<'s> {
     pub assume_subgroups: bool,
     /// How to replay.
     pub run: &'s How,
+    /// Ctrl-C is for who gives turns: it ends when its pipe is closed.
+    pub spared: bool,
     /// Where what it says goes, instead of stderr.
     pub said: Option<PathBuf>,
 }
@@ -57,7 +59,7 @@ impl Process {
         if !spec.passes.is_empty() {
             command.args(["--passes", &spec.passes.to_string()]);
         }
-        for change in &spec.plan.changes {
+        for change in spec.plan.of_calls() {
             command.args(["--change", &change.to_string()]);
         }
         if let Some(sets) = &spec.plan.descriptors {
@@ -78,6 +80,10 @@ impl Process {
             plan.push_str(&format!(" (driver={driver})"));
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        #[cfg(unix)]
+        if spec.spared {
+            std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        }
         if let Some(file) = &spec.said {
             let said =
                 File::create(file).map_err(|e| Failure::new(format_args!("{}: {e}", file.display())))?;

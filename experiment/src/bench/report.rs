@@ -1,6 +1,7 @@
 //! What `bench` prints of a run: each capture's and plan's figures, and how well they are known.
 
 use super::known::{clock, half_of, half_of_change};
+use super::measure::INTERRUPTED;
 use analyses::report::{Cell, Cost, Report, Table, medians};
 use analyses::times::bench::{PLANS, REFUSED, calls};
 use analyses::verdict::compare::{Clock, processes};
@@ -59,6 +60,7 @@ pub fn report(run: &Run) -> Report {
         "tight" if n.plans.len() > 1 => "Every change is known well enough.",
         "tight" => "Every median is known well enough.",
         "budget" => "Time was out.",
+        INTERRUPTED => "It was interrupted: what processes had measured to their end is kept.",
         _ => "All processes ran.",
     };
     report.notes.push(format!("{why} {:.0} s.", n.wall.0 as f64 / 1e9));

@@ -9,6 +9,7 @@ use super::settings::{Prepared, Settings};
 use super::state;
 use super::worker::Found;
 use crate::failure::{Exit, Failure};
+use crate::interrupt::Interrupt;
 use analyses::verdict::settled;
 use indicatif::ProgressBar;
 use oorandom::Rand64;
@@ -29,6 +30,7 @@ pub(super) struct Turns {
 /// What processes are started of, and what they have found.
 pub(super) struct Together<'t> {
     pub(super) settings: &'t Settings,
+    pub(super) interrupt: &'t Interrupt,
     /// By capture and plan.
     pub(super) prepared: &'t [Vec<Prepared>],
     pub(super) turns: Turns,
@@ -46,19 +48,29 @@ pub(super) struct Together<'t> {
 
 impl Together<'_> {
     /// One number of processes of each capture: of these plans that were not refused, and of the first. Of plans that were all refused, none.
-    pub(super) fn number_of(&mut self, some: &[usize]) -> Result<(), Failure> {
+    /// Whether they took all of their turns: who is asked to end leaves them where they are, and keeps nothing of this number.
+    pub(super) fn number_of(&mut self, some: &[usize]) -> Result<bool, Failure> {
+        let before =
+            [self.run.note.workers.len(), self.run.frames.len(), self.run.spans.len(), self.run.calls.len()];
         let note = &self.run.note;
         let left =
             some.iter().copied().filter(|p| note.refused.iter().all(|r| r.plan != note.plans[*p].name));
         let plans: Vec<usize> = [0].into_iter().chain(left).collect();
         if plans.len() > 1 || some.is_empty() {
             for capture in shuffled(self.prepared.len(), &mut self.random) {
-                self.block(capture, &plans)?;
+                if self.interrupt.asked() || !self.block(capture, &plans)? {
+                    let [workers, frames, spans, calls] = before;
+                    self.run.note.workers.truncate(workers);
+                    self.run.frames.truncate(frames);
+                    self.run.spans.truncate(spans);
+                    self.run.calls.truncate(calls);
+                    return Ok(false);
+                }
             }
             self.number += 1;
         }
         self.bar.inc(1);
-        Ok(())
+        Ok(true)
     }
 
     /// What a process took, of those that were started since then.
@@ -66,8 +78,8 @@ impl Together<'_> {
         measured.elapsed() / self.started.max(1)
     }
 
-    /// Plans of one capture.
-    fn block(&mut self, capture: usize, plans: &[usize]) -> Result<(), Failure> {
+    /// Plans of one capture; whether they took all of their turns.
+    fn block(&mut self, capture: usize, plans: &[usize]) -> Result<bool, Failure> {
         let (settings, turns, to, number) = (self.settings, self.turns, self.to, self.number);
         let (prepared, random, run) = (&self.prepared[capture], &mut self.random, &mut self.run);
         let mut alive: Vec<Alive> = vec![];
@@ -75,6 +87,9 @@ impl Together<'_> {
         let at_once = std::thread::available_parallelism().map_or(1, usize::from);
         let order: Vec<usize> = shuffled(plans.len(), random).into_iter().map(|n| plans[n]).collect();
         for some in order.chunks(at_once) {
+            if self.interrupt.asked() {
+                return Ok(false);
+            }
             let started = Instant::now();
             let first = alive.len();
             for &plan in some {
@@ -92,6 +107,7 @@ impl Together<'_> {
                     busy: settings.busy,
                     assume_subgroups: settings.assume_subgroups,
                     run: &settings.run,
+                    spared: self.interrupt.listens(),
                     said: settings.experiments.then(|| said_by(to, plan)),
                 });
                 let process = match started {
@@ -128,6 +144,9 @@ impl Together<'_> {
             }
             if warmup.is_some_and(|w| round >= w + turns.iterations) {
                 break;
+            }
+            if self.interrupt.asked() {
+                return Ok(false);
             }
             let mut failed = vec![];
             for at in shuffled(alive.len(), random) {
@@ -176,7 +195,7 @@ impl Together<'_> {
             };
             add(run, worker, &a.positions, found, &mut self.known);
         }
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -98,6 +98,8 @@ impl Found {
                 position: r.position.into(),
                 execution: r.execution.into(),
                 index: r.index.into(),
+                pass: r.pass.into(),
+                draw: r.draw.into(),
                 depth: r.depth.into(),
                 level: r.kind.name().to_owned(),
                 name: if r.kind == SpanKind::Submit { "submit".into() } else { (*own).to_owned() },

@@ -9,26 +9,42 @@ use super::pictures;
 use crate::bench::Settings;
 use crate::failure::{Exit, Failure};
 use crate::files::{input, mmap};
-use crate::frames::work;
+use crate::frames::{self, work};
 use crate::how::How;
 use crate::itself::{ended, program};
 use crate::own_times::{Own, on_the_processor, own_times};
 use crate::progress;
 use crate::questions::{known, question};
+use crate::replaying::options;
 use crate::say::complain;
 use analyses::report::Report;
+use analyses::report::html::Input;
+use analyses::times::frame::bound::bound;
 use analyses::times::frame::{Frame, report};
 use profile::passes::filling;
+use replay::frames::resolve;
+use replay::session::prologue;
 use std::path::Path;
 use trace::dir::Dir;
 use trace::plan::Plan;
 use trace::what_if::Action;
 
 /// What is asked where nothing was chosen.
-const QUESTIONS: [&str; 5] = ["hotspots", "simt", "ray-counts", "advice", "uniforms"];
+const QUESTIONS: [&str; 6] = ["hotspots", "simt", "ray-counts", "advice", "uniforms", "annotate"];
+/// What makes the trace of what commands bind.
+const FOLLOWED: &str = "bindings";
 /// What a page of a capture begins with, the most asked for first.
-const ORDER: [&str; 8] =
-    ["frame", "hotspots", "simt", "ray-counts", "uniforms", "advice", "frame-times", "command-times"];
+const ORDER: [&str; 9] = [
+    "frame",
+    "hotspots",
+    "simt",
+    "ray-counts",
+    "uniforms",
+    "advice",
+    "frame-times",
+    "command-times",
+    "annotate",
+];
 /// Timed turns of the frame, and turns at most before times have settled.
 const TURNS: [u32; 2] = [10, 10];
 
@@ -51,10 +67,8 @@ pub struct Asked<'a> {
 pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
     known(asked.questions)?;
     let capture = input::open(asked.file, asked.run.reading)?;
-    if let Some(frame) = asked.frame {
-        // (before anything runs, where the capture says how many it has)
-        work(&capture, asked.run, frame)?;
-    }
+    // (before anything runs: a frame that is not there is refused)
+    let chosen = asked.frame.map(|frame| work(&capture, asked.run, frame)).transpose()?;
     let to =
         tempfile::tempdir().map_err(|e| Failure::new(format_args!("no folder for what is measured: {e}")))?;
     progress::step("timing every frame, command by command");
@@ -63,14 +77,20 @@ pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
     let value = serde_json::from_slice(&timed).map_err(Failure::new)?;
     let mut found = of_json(&value, asked.file)?;
     (found.name, found.kind) = (super::inputs::name(asked.file), "capture".into());
+    let by = resolve(&options(asked.run)?.frame_by, &capture, prologue(&capture).1).map_err(Failure::new)?;
+    found.notes.extend(frames::ended(&capture, &by).lines().map(str::to_owned));
     let load = value["load_frame"].as_u64();
     let frame = asked.frame.or_else(|| found.reports.iter().find_map(|r| slowest(&r.0, load)));
     if let Some(frame) = frame {
         found.facts.push(("frame looked into".into(), frame.to_string()));
+        found.frame = Some(frame);
         let words = "what one frame does, draw by draw, and what each takes";
-        let actions = work(&capture, asked.run, frame)?.actions;
+        let actions = chosen.map_or_else(|| work(&capture, asked.run, frame), Ok)?.actions;
         found.reports.push((asked.frame_report(&actions, frame, to.path(), &mut notes), words.into()));
         for (name, folder) in asked.traces(frame, to.path(), &mut notes)? {
+            if name == FOLLOWED {
+                asked.bound(frame, &folder, &mut found, &mut notes);
+            }
             match of_trace(&folder, name, &asked.names(), &mut into.failed) {
                 Ok(trace) => found.reports.extend(trace.into_iter().flat_map(|t| t.reports)),
                 Err(why) => notes.lacks(name, &why),
@@ -203,6 +223,24 @@ impl Asked<'_> {
         report
     }
 
+    /// What its draws had bound, beside what they take.
+    fn bound(&self, frame: u64, folder: &Path, found: &mut Input, notes: &mut Notes) {
+        let table = Dir::open_with(folder, mmap::open_plain).and_then(|dir| bound(&dir, frame));
+        let report = found.reports.iter_mut().find(|r| r.0.analysis == analyses::times::frame::NAME);
+        match (table, report) {
+            (Ok((table, more)), Some((report, _))) if !table.rows.is_empty() => {
+                report.tables.push(table);
+                if more > 0 {
+                    report
+                        .notes
+                        .push(format!("{more} descriptors of later draws are left out of table `bound`."));
+                }
+            }
+            (Err(why), _) => notes.lacks("What draws had bound", &Failure::new(why)),
+            _ => {}
+        }
+    }
+
     /// Traces that answer what is asked, by what made them.
     fn traces(
         &self,
@@ -212,7 +250,7 @@ impl Asked<'_> {
     ) -> Result<Vec<(&'static str, std::path::PathBuf)>, Failure> {
         let (mut instrumented, mut followed) = (vec![], false);
         for name in self.names() {
-            match filling(question(&name)?.wants()).is_empty() {
+            match filling(question(&name)?.wants).is_empty() {
                 false => instrumented.push(name),
                 true => followed = true,
             }
@@ -240,7 +278,7 @@ impl Asked<'_> {
             let folder = to.join("followed");
             let output = format!("--output={}", folder.display());
             match self.process(&[&output, "--no-answers"], Some("bindings"), notes) {
-                Ok(_) => all.push(("bindings", folder)),
+                Ok(_) => all.push((FOLLOWED, folder)),
                 Err(why) => notes.lacks("What commands bind was not followed", &why),
             }
         }

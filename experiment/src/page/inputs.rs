@@ -159,6 +159,7 @@ fn of_run(path: &Path, name: &str) -> Result<Input, Failure> {
         facts,
         notes,
         reports: reports.map(|r| (r, about.to_owned())).collect(),
+        ..Input::default()
     })
 }
 
@@ -173,15 +174,15 @@ pub fn of_trace(
     let mut asked = questions::answerable(&dir);
     if !questions.is_empty() {
         questions::known(questions)?;
-        asked.retain(|q| questions.iter().any(|name| name == q.name()));
+        asked.retain(|q| questions.iter().any(|name| name == q.name));
     }
     let answers = questions::answers(&dir, &asked);
     let mut reports = vec![];
     for (question, answer) in asked.iter().zip(answers) {
         match answer {
-            Ok(report) => reports.push((report, question.about().to_owned())),
+            Ok(report) => reports.push((report, question.about.to_owned())),
             Err(e) => {
-                complain(format_args!("{}: {e}", question.name()));
+                complain(format_args!("{}: {e}", question.name));
                 *failed = true;
             }
         }
@@ -215,7 +216,14 @@ pub fn of_trace(
         let (without, with) = (c.without.as_millis(), c.with.as_millis());
         facts.push((format!("cost: {}", c.of), format!("{without:.3} ms without, {with:.3} ms with")));
     }
-    let input = Input { name: name.into(), kind: "trace".into(), facts, notes: m.notes.clone(), reports };
+    let input = Input {
+        name: name.into(),
+        kind: "trace".into(),
+        facts,
+        notes: m.notes.clone(),
+        reports,
+        ..Input::default()
+    };
     Ok((!input.reports.is_empty()).then_some(input))
 }
 

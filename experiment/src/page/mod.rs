@@ -7,3 +7,23 @@ pub mod capture;
 pub mod inputs;
 mod pictures;
 pub mod plots;
+
+use analyses::report::html::Input;
+
+/// What a page is called that nobody gave a title: the captures' names, or the inputs'.
+pub fn title(inputs: &[Input]) -> String {
+    let mut names: Vec<&str> = vec![];
+    for i in inputs {
+        let capture = i.facts.iter().find(|f| f.0 == "capture" || f.0 == "capture, name");
+        let name = capture.map_or(i.name.as_str(), |f| f.1.as_str());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    match &names[..] {
+        [some @ .., _, _, _, _] if !some.is_empty() => {
+            format!("{}, {} and {} more", names[0], names[1], names.len() - 2)
+        }
+        all => all.join(", "),
+    }
+}

@@ -30,6 +30,7 @@ pub fn of_folder(folder: &Path, frame: u64) -> Result<Vec<Picture>, Failure> {
                 Ok(Picture {
                     title: format!("Behind pass {} ({}): {}", place.pass, place.pass_name, place.attachment),
                     about: about.join(", "),
+                    pass: Some(place.pass),
                     png: smaller(&folder.join(&written.file), THUMBNAIL)?,
                 })
             })
@@ -44,6 +45,7 @@ pub fn of_folder(folder: &Path, frame: u64) -> Result<Vec<Picture>, Failure> {
         Ok(Picture {
             title: format!("Frame {frame}"),
             about: "what it shows, without the probes of any pass".into(),
+            pass: None,
             png: smaller(file, LARGEST)?,
         })
     };

@@ -6,7 +6,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::say::complain;
-use analyses::QUESTIONS;
+use analyses::{QUESTIONS, Session};
 use trace::Source;
 use trace::plan::Use;
 use trace::tables::{FRAMES, RAYS, RayEvent};
@@ -29,15 +29,16 @@ pub struct Answers {
 pub fn ask(trace: &dyn Source, passes: &[Use], questions: &[String]) -> Result<Answers, Failure> {
     let mut answers = Answers::default();
     let asked = |name: &str| passes.iter().any(|p| p.name == name) || questions.iter().any(|q| q == name);
+    let session = Session::new(trace, QUESTIONS.iter().filter_map(|q| q.events));
     for q in QUESTIONS {
-        let (asked, checked) = (asked(q.name()), CHECKED.contains(&q.name()));
+        let (asked, checked) = (asked(q.name), CHECKED.contains(&q.name));
         if !asked && !checked {
             continue;
         }
-        if q.wants().iter().any(|t| trace.parts(t, &[]).is_ok_and(|parts| parts.is_empty())) {
+        if q.wants.iter().any(|t| trace.parts(t, &[]).is_ok_and(|parts| parts.is_empty())) {
             continue;
         }
-        let report = q.answer(trace).map_err(Failure::new)?;
+        let report = q.ask(&session).map_err(Failure::new)?;
         if asked {
             // (simt and divergence may say the same of the worst shader)
             let new = report.headlines.into_iter().filter(|h| !answers.headlines.contains(h));
@@ -46,11 +47,11 @@ pub fn ask(trace: &dyn Source, passes: &[Use], questions: &[String]) -> Result<A
         }
         if checked {
             answers.said.push(match report.failures.len() {
-                0 => format!("Check {}: passed", q.name()),
-                n => format!("Check {}: {n} failed", q.name()),
+                0 => format!("Check {}: passed", q.name),
+                n => format!("Check {}: {n} failed", q.name),
             });
         }
-        answers.failed.extend(report.failures.iter().map(|f| format!("{}: check failed: {f}", q.name())));
+        answers.failed.extend(report.failures.iter().map(|f| format!("{}: check failed: {f}", q.name)));
     }
     Ok(answers)
 }

@@ -29,7 +29,7 @@ pub fn with_questions(args: &Settings) -> Result<Settings, Failure> {
     let mut passes = args.passes.0.clone();
     for name in &args.ask {
         let question = question(name)?;
-        let wanted = filling(question.wants());
+        let wanted = filling(question.wants);
         if wanted.is_empty() {
             return Err(Failure::usage(format_args!(
                 "--ask: no pass fills tables for {name}: `reray-replay bindings` answers it, without replaying"
@@ -94,8 +94,8 @@ pub fn passes(list: &[Use], arm: bool) -> Result<Vec<Box<dyn profile::Pass>>, Fa
 /// What to say of a question that is given as a pass (some questions have the name of one).
 fn asks(wanted: &Use) -> Option<String> {
     let known = PASSES.iter().any(|p| p.name == wanted.name);
-    let question = QUESTIONS.iter().find(|q| !known && q.name() == wanted.name)?;
-    let tables: Vec<&str> = question.wants().iter().map(|t| t.name).collect();
+    let question = QUESTIONS.iter().find(|q| !known && q.name == wanted.name)?;
+    let tables: Vec<&str> = question.wants.iter().map(|t| t.name).collect();
     Some(format!(
         "{0} is a question, no pass: `profile --ask {0}` chooses passes that fill what it wants ({1})",
         wanted.name,
@@ -285,12 +285,11 @@ mod tests {
         let of_bindings = ["bindings", "uniforms", "advice", "sync"];
         let always = ["spirv_text", "instructions"];
         for q in QUESTIONS {
-            let filled: Vec<&str> =
-                filling(q.wants()).iter().flat_map(|p| p.writes).map(|t| t.name).collect();
-            assert_eq!(filled.is_empty(), of_bindings.contains(&q.name()), "{}", q.name());
-            let wanted = q.wants().iter().map(|t| t.name).filter(|t| !filled.contains(t));
+            let filled: Vec<&str> = filling(q.wants).iter().flat_map(|p| p.writes).map(|t| t.name).collect();
+            assert_eq!(filled.is_empty(), of_bindings.contains(&q.name), "{}", q.name);
+            let wanted = q.wants.iter().map(|t| t.name).filter(|t| !filled.contains(t));
             let left: Vec<&str> = wanted.filter(|t| !always.contains(t)).collect();
-            assert!(filled.is_empty() || left.is_empty(), "{}: {left:?}", q.name());
+            assert!(filled.is_empty() || left.is_empty(), "{}: {left:?}", q.name);
         }
     }
 }

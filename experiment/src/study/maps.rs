@@ -15,8 +15,7 @@ use crate::failure::Failure;
 use crate::files::mmap;
 use crate::files::output::write_file;
 use crate::progress;
-use analyses::Question;
-use analyses::rays::shader_clock::{Launch, ShaderClock, panels, read};
+use analyses::rays::shader_clock::{Launch, QUESTION, panels, read};
 use analyses::report::{Cell, Image, Table, Unit, png};
 use analyses::times::bench::{CLOCKS, UNMODIFIED};
 use std::path::Path;
@@ -49,7 +48,7 @@ pub fn maps(
         let file = &settings.captures[0];
         notes.extend(recorded(settings, file, &passes, (frame, frame), &folder, &probes)?);
         let dir = Dir::open_with(&folder, mmap::open_plain).map_err(Failure::new)?;
-        let report = ShaderClock.answer(&dir).map_err(Failure::new)?;
+        let report = QUESTION.answer(&dir).map_err(Failure::new)?;
         let own = to.join("maps").join(plain(name));
         std::fs::create_dir_all(&own).map_err(|e| Failure::new(format_args!("{}: {e}", own.display())))?;
         for image in &report.images {

@@ -14,6 +14,7 @@ use super::shard::Shard;
 use crate::bench;
 use crate::failure::{Exit, Failure};
 use crate::files::{mmap, output};
+use crate::interrupt::Interrupt;
 use crate::itself;
 use crate::progress;
 use crate::say::{self, complain, note, verbose};
@@ -72,10 +73,17 @@ pub fn run(args: &Task, all: &Read) -> Result<(Report, Exit), Failure> {
     let began = Instant::now();
     let bar = progress::bytes(todo.len() as u64, "units");
     bar.set_style(progress::units());
+    let interrupt = Interrupt::listen("it ends with the unit that is being measured, which is not kept");
     for (k, &n) in todo.iter().enumerate() {
         let name = suite.units[n].name.clone();
         bar.set_message(name.clone());
         let mut unit = measured(&all.units[n].words, &suite.units[n], &all.folder, &args.output)?;
+        if interrupt.asked() {
+            let line =
+                format_args!("{k} of {} units were measured; --resume goes on with the others", todo.len());
+            bar.suspend(|| complain(line));
+            break;
+        }
         unit.part = Some(part);
         if unit.state == State::Done {
             beside::take(&all.units[n], &mut unit, &all.folder, &args.output)?;

@@ -15,8 +15,8 @@ use replay::session::{On, replay};
 use trace::plan::Use;
 
 /// Changes that make of calls other calls, and do nothing else; those that are not here make objects of their own, or depend on what a device can do.
-const OF_CALLS: [&str; 7] =
-    ["skip", "half", "half-instances", "opaque", "structures", "wide-barriers", "no-barriers"];
+const OF_CALLS: [&str; 8] =
+    ["skip", "shaders", "half", "half-instances", "opaque", "structures", "wide-barriers", "no-barriers"];
 
 /// The capture with these changes; and how many blocks are others.
 pub fn baked(capture: &Capture, options: &Options, all: &[Use]) -> Result<(Capture, u64), Failure> {

@@ -3,6 +3,7 @@
 //! Guarantees: only 32-bit numbers are overwritten, where a [`View`] says that they lie; structs and code that are added lie behind all others. Refuses nothing: a member that is not there
 //! is not edited.
 
+use gfxr_parse::ahead::Call;
 use gfxr_parse::image::{Image, Ptr, attrib};
 use gfxr_parse::view::View;
 use gfxr_parse::{member, size_of_struct};
@@ -61,6 +62,18 @@ impl Code {
         let words = info.bytes("pCode")?.chunks_exact(size_of::<u32>());
         let words = words.map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
         Some((Code { pointer, size, element: code.ty.c_layout().0 }, words))
+    }
+
+    /// Everything in a call: what modules and shader objects are made of, and what stages of pipelines have in their chains.
+    pub fn all(call: &Call) -> Vec<(Code, Vec<u32>)> {
+        let v = View::call(&call.image);
+        let infos = v.one("pCreateInfo").into_iter().chain(v.structs("pCreateInfos"));
+        let codes = infos.flat_map(|info| {
+            let stages = info.structs("pStages").chain(info.structs("stage"));
+            let inline = stages.filter_map(|s| s.next("VkShaderModuleCreateInfo"));
+            inline.chain([info]).filter_map(Code::of).collect::<Vec<_>>()
+        });
+        codes.collect()
     }
 
     /// Puts other words in their place.

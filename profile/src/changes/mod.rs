@@ -16,6 +16,7 @@ mod entry;
 mod half;
 pub(crate) mod memory;
 mod multisampling;
+mod shaders;
 mod skip;
 mod small_textures;
 mod state;
@@ -35,6 +36,7 @@ use trace::plan::Use;
 /// Every change there is.
 pub const LIST: &[Entry] = &[
     skip::ENTRY,
+    shaders::ENTRY,
     state::no_fragments::ENTRY,
     state::one_pixel::ENTRY,
     state::no_blend::ENTRY,
@@ -91,7 +93,7 @@ mod tests {
     fn what_is_not_known_is_refused_by_name() {
         assert_eq!(made(&["skip:at=5+copies", "half", "no-blend:at=2", "no-depth:at=2"]), Ok(3));
         let e = made(&["sikp"]).expect_err("no such change");
-        assert!(e.starts_with("there is no change \"sikp\"; there are skip, no-fragments, "), "{e}");
+        assert!(e.starts_with("there is no change \"sikp\"; there are skip, shaders, no-fragments, "), "{e}");
         let e = made(&["skip:copy"]).expect_err("no such option");
         assert_eq!(e, "change skip has no option \"copy\"; it has at=A-B, label=GLOB, pipeline=ID, copies");
         let e = made(&["no-barriers"]).expect_err("which");
@@ -104,10 +106,15 @@ mod tests {
 
     #[test]
     fn names_are_there_once_and_every_change_can_be_made() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (_, module) = crate::testing::scenes().swap_remove(0);
+        let file = folder.path().join(format!("{}.spv", crate::ShaderHash::of(&module)));
+        std::fs::write(file, crate::testing::bytes(&module)).expect("a file");
         for (n, e) in LIST.iter().enumerate() {
             assert!(LIST[..n].iter().all(|o| o.name != e.name), "{}", e.name);
             let which = match e.options {
                 ["SIZE", ..] => ":8",
+                ["DIR"] => &format!(":{}", folder.path().display()),
                 ["trace" | "half", ..] => &format!(":{}", e.options[0]),
                 some if some.contains(&choice::AT) => ":at=1-",
                 _ => "",

@@ -1,23 +1,21 @@
 //! What one frame executes: every draw, dispatch and trace, with the labels and the render pass around it, and every render pass, as command
 //! buffers are submitted. It needs no device.
 //!
-//! Guarantees: each execution is a row of its own, in the order of submission; render passes are numbered in the frame from 1, and one
-//! that is resumed keeps its number. Places are those of command times: submission of the frame (of those with command buffers), command buffer of the submission,
-//! execution of a secondary one, command as recorded. Refuses nothing; a frame that is not there has no rows.
+//! Guarantees: each execution is a row of its own, in the order of submission; draws and passes are numbered as everywhere
+//! ([`super::numbering`]). Refuses nothing; a frame that is not there has no rows.
 
-use super::debug_names::{render_pass, rendering};
+use super::numbering::{Executed, Numbering};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::error::Result;
 use replay::exec::{Executor, Hook, Next};
 use replay::hook::Commands;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 use trace::what_if::Action;
-use world::commands::{Command, Label, RENDERING_RESUMING};
-use world::walk::{Step, submitted};
-use world::{Depth, Outcome, World};
+use world::commands::{Command, Program};
+use world::walk::submitted;
+use world::{Depth, Frame, Outcome, World};
 
 /// Calls that submit, and those that name what is submitted.
 const WANTED: [&str; 5] = [
@@ -28,25 +26,10 @@ const WANTED: [&str; 5] = [
     "vkQueueEndDebugUtilsLabelEXT",
 ];
 
-/// What is around a command of a queue.
-#[derive(Clone, Debug, Default)]
-struct Queue {
-    own: Vec<String>,
-    labels: Vec<String>,
-    /// Number and name of the render pass that runs.
-    pass: (u64, String),
-    /// Of the latest.
-    latest: u64,
-}
-
 /// See the module's header.
 pub struct FrameActionsHook {
     frame: u64,
-    /// The frame that runs.
-    now: u64,
-    queues: HashMap<u64, Queue>,
-    submissions: u64,
-    passes: u64,
+    numbering: Numbering,
     out: Rc<RefCell<FrameWork>>,
 }
 
@@ -57,6 +40,8 @@ pub struct FrameWork {
     pub actions: Vec<Action>,
     /// Its render passes, in the order in which they begin.
     pub passes: Vec<FramePass>,
+    /// The block of the last submission before the frame: what was recorded earlier may have run in earlier frames, too.
+    pub before: u64,
 }
 
 /// A render pass of a frame.
@@ -76,95 +61,45 @@ impl FrameActionsHook {
     /// For a frame; and where its actions will be.
     pub fn new(frame: u64) -> (FrameActionsHook, Rc<RefCell<FrameWork>>) {
         let out = Rc::default();
-        let hook = FrameActionsHook {
-            frame,
-            now: 0,
-            queues: HashMap::new(),
-            submissions: 0,
-            passes: 0,
-            out: Rc::clone(&out),
-        };
+        let hook = FrameActionsHook { frame, numbering: Numbering::named(), out: Rc::clone(&out) };
         (hook, out)
     }
+}
 
-    /// Command buffers of a submission.
-    fn play(&mut self, world: &World, buffers: &[u64], queue: &mut Queue) {
-        // (command times have none of a submission that only signals and waits)
-        if buffers.is_empty() {
-            return;
+impl FrameWork {
+    /// One of the frame's commands.
+    fn add(&mut self, world: &World, at: &Executed<'_>) {
+        let (pass, pass_name) = &at.around.pass;
+        match &at.recorded.command {
+            Command::BeginPass(_) if self.passes.last().is_none_or(|p| p.number < *pass) => {
+                let (number, name, labels) = (*pass, pass_name.clone(), at.around.labels());
+                self.passes.push(FramePass { number, name, labels, end: at.recorded.block });
+            }
+            Command::EndPass => {
+                let ended = self.passes.iter_mut().rfind(|p| p.number == *pass);
+                ended.into_iter().for_each(|p| p.end = at.recorded.block);
+            }
+            Command::Invoke(invoke) => {
+                let pipeline = match &invoke.bindings.program {
+                    Program::Pipeline(p) => p.id,
+                    _ => 0,
+                };
+                self.actions.push(Action {
+                    submission: at.submission,
+                    position: at.position,
+                    execution: at.execution,
+                    index: u64::from(at.recorded.index) + 1,
+                    block: at.recorded.block,
+                    kind: invoke.kind().to_owned(),
+                    pipeline,
+                    pipeline_name: world.name(pipeline).to_owned(),
+                    labels: at.around.labels(),
+                    pass: *pass,
+                    pass_name: pass_name.clone(),
+                });
+            }
+            _ => {}
         }
-        let wanted = self.now == self.frame;
-        let mut out = self.out.borrow_mut();
-        // Labels that had begun before each of the command buffers that are being executed, and which execution each is.
-        let mut outer: Vec<(usize, u64)> = vec![];
-        let (mut position, mut executions) = (0, 0);
-        world.walk(buffers, &mut |_, step| match step {
-            Step::Enters if outer.is_empty() => {
-                executions = 0;
-                outer.push((0, 0));
-            }
-            Step::Enters => {
-                executions += 1;
-                outer.push((queue.labels.len(), executions));
-            }
-            Step::Leaves => {
-                let (labels, _) = outer.pop().unwrap_or_default();
-                match outer.is_empty() {
-                    true => position += 1,
-                    false => queue.labels.truncate(labels),
-                }
-            }
-            Step::Command(recorded) => match &recorded.command {
-                Command::Label { what: Label::Begin, text } => queue.labels.push(text.to_string()),
-                Command::Label { what: Label::End, .. }
-                    if queue.labels.len() > outer.last().map_or(0, |o| o.0) =>
-                {
-                    queue.labels.pop();
-                }
-                Command::BeginPass(pass) => {
-                    if pass.flags & RENDERING_RESUMING == 0 {
-                        self.passes += 1;
-                        queue.latest = self.passes;
-                    }
-                    let name = match pass.render_pass {
-                        0 => rendering(pass.area[2] as u32, pass.area[3] as u32),
-                        id => render_pass(id, Some(world.name(id))),
-                    };
-                    queue.pass = (queue.latest, name);
-                    if wanted && out.passes.last().is_none_or(|p| p.number < queue.latest) {
-                        let labels = queue.own.iter().chain(&queue.labels).cloned().collect();
-                        let (number, name) = queue.pass.clone();
-                        out.passes.push(FramePass { number, name, labels, end: recorded.block });
-                    }
-                }
-                Command::EndPass => {
-                    let ended = out.passes.iter_mut().rfind(|p| wanted && p.number == queue.pass.0);
-                    ended.into_iter().for_each(|p| p.end = recorded.block);
-                    queue.pass = Default::default();
-                }
-                Command::Invoke(invoke) if wanted => {
-                    let pipeline = match &invoke.bindings.program {
-                        world::commands::Program::Pipeline(p) => p.id,
-                        _ => 0,
-                    };
-                    out.actions.push(Action {
-                        submission: self.submissions,
-                        position,
-                        execution: outer.last().map_or(0, |o| o.1),
-                        index: u64::from(recorded.index) + 1,
-                        block: recorded.block,
-                        kind: invoke.kind().to_owned(),
-                        pipeline,
-                        pipeline_name: world.name(pipeline).to_owned(),
-                        labels: queue.own.iter().chain(&queue.labels).cloned().collect(),
-                        pass: queue.pass.0,
-                        pass_name: queue.pass.1.clone(),
-                    });
-                }
-                _ => {}
-            },
-        });
-        self.submissions += 1;
     }
 }
 
@@ -182,23 +117,32 @@ impl Hook for FrameActionsHook {
     }
 
     fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
-        if call.frame != self.now {
-            (self.now, self.submissions, self.passes) = (call.frame, 0, 0);
-        }
         let id = call.image.u64(0);
         match call.command.canonical {
             "vkQueueBeginDebugUtilsLabelEXT" => {
                 let name = View::call(&call.image).one("pLabelInfo").and_then(|l| l.text("pLabelName"));
-                self.queues.entry(id).or_default().own.push(name.unwrap_or_default().into_owned());
+                self.numbering.begin_label(id, name.unwrap_or_default().into_owned());
             }
-            "vkQueueEndDebugUtilsLabelEXT" => drop(self.queues.entry(id).or_default().own.pop()),
+            "vkQueueEndDebugUtilsLabelEXT" => self.numbering.end_label(id),
             _ => {
-                let mut queue = self.queues.remove(&id).unwrap_or_default();
-                self.play(cx.objects.world(), &submitted(call), &mut queue);
-                self.queues.insert(id, queue);
+                let (world, mut out) = (cx.objects.world(), self.out.borrow_mut());
+                let wanted = call.frame == self.frame;
+                self.numbering.submit(world, id, &submitted(call), &mut |at| {
+                    if wanted {
+                        out.add(world, at);
+                    }
+                });
+                if call.frame < self.frame {
+                    out.before = call.block;
+                }
             }
         }
         next.run(cx, call)
+    }
+
+    fn frame(&mut self, _: &mut Executor, _: Frame) -> Result<()> {
+        self.numbering.restart();
+        Ok(())
     }
 }
 

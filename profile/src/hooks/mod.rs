@@ -18,6 +18,7 @@ pub mod frame_times;
 pub mod geometry;
 pub mod instrument;
 pub mod measurement;
+pub mod numbering;
 pub mod pipeline_flags;
 pub mod pipeline_times;
 pub mod put;

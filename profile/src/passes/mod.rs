@@ -18,7 +18,6 @@ mod paths;
 mod prune;
 mod ray_flags;
 mod rays;
-mod replace;
 mod ser;
 mod shader_clock;
 mod simt;
@@ -169,12 +168,6 @@ pub static PASSES: &[Entry] = &[
                 (TRACE[+TRACE…], frames=A-B, share=90)",
         writes: &[],
         make: |options| Ok(Box::new(zero_path::Pass::new(options)?)),
-    },
-    Entry {
-        name: "replace",
-        about: "nothing: shaders become what a folder has under their hash, HASH.spv as `extract` names files (DIR)",
-        writes: &[],
-        make: |options| Ok(Box::new(replace::Replace::new(options)?)),
     },
     Entry {
         name: "ray-flags",

@@ -34,7 +34,7 @@ pub struct Difference {
     pub most_off: f64,
     /// The format of the worst.
     pub format: Option<String>,
-    /// Where it begins.
+    /// Where it begins: what is further off than the bound, if anything is, or else what differs.
     pub first: First,
     /// The box around all texels that differ: first column and row, last column and row.
     pub around: Option<[u32; 4]>,
@@ -91,7 +91,7 @@ impl Difference {
             beyond: self.beyond + other.beyond,
             most_off: self.most_off.max(other.most_off),
             format,
-            first: self.first,
+            first: if self.beyond == 0 && other.beyond > 0 { other.first } else { self.first },
             around: self.around.or(other.around),
             within: self.within && other.within,
         }
@@ -123,19 +123,24 @@ fn of_area(a: &Area, before: &Content, after: &Content, t: Tolerance) -> (u64, O
             if off.is_empty() {
                 continue;
             }
+            let far = off.iter().filter(|(steps, bits)| *steps > t.most_off(*bits)).count() as u64;
+            let first = First::Texel([x, y], was, is);
             let d = found.get_or_insert_with(|| Difference {
                 values: 0,
                 differing: 0,
                 beyond: 0,
                 most_off: 0.0,
                 format: Some(name(a.format)),
-                first: First::Texel([x, y], was, is),
+                first: first.clone(),
                 around: Some([x, y, x, y]),
                 within: true,
             });
+            if d.beyond == 0 && far > 0 {
+                d.first = first;
+            }
             d.differing += off.len() as u64;
+            d.beyond += far;
             for (steps, bits) in off {
-                d.beyond += u64::from(steps > t.most_off(bits));
                 d.within &= steps.is_finite();
                 d.most_off = d.most_off.max(steps);
                 least_bits = least_bits.min(bits);
@@ -251,6 +256,10 @@ mod tests {
         let d = of(&plain, &far).expect("one value differs");
         assert_eq!((d.beyond, d.most_off, d.within), (1, 2.0, false));
         assert!(Difference::of(&plain, &far, Tolerance::ulps(1 << 17)).expect("it differs").within);
+        // What is too far off is what is shown first, whatever else differs before it.
+        far.bytes[0] = 203;
+        let d = of(&plain, &far).expect("two values differ");
+        assert!(matches!(d.first, First::Texel([2, 0], ..)) && d.around == Some([0, 0, 2, 0]), "{d}");
     }
 
     #[test]

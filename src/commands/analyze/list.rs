@@ -53,11 +53,11 @@ pub fn render(dir: Option<&Dir>, format: AnalyzeFormat) -> Result<String, Failur
 }
 
 fn list(dir: Option<&Dir>) -> List {
-    let question = |group: &'static str, q: &dyn Question| QuestionLine {
-        name: q.name(),
+    let question = |group: &'static str, q: &Question| QuestionLine {
+        name: q.name,
         group,
-        about: q.about(),
-        tables: q.wants().iter().map(|t| t.name).collect(),
+        about: q.about,
+        tables: q.wants.iter().map(|t| t.name).collect(),
         answerable: dir.map(|dir| missing(dir, q).is_empty()),
     };
     let notes = |name: &str| dir.and_then(|d| d.manifest().tables.iter().find(|t| t.name == name));
@@ -82,7 +82,7 @@ fn list(dir: Option<&Dir>) -> List {
             });
         }
     }
-    let of_group = |g: &analyses::Group| g.questions.iter().map(|q| question(g.name, *q)).collect::<Vec<_>>();
+    let of_group = |g: &analyses::Group| g.questions.iter().map(|q| question(g.name, q)).collect::<Vec<_>>();
     List { schema_version: 1, questions: GROUPS.iter().flat_map(of_group).collect(), tables: lines }
 }
 

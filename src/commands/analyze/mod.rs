@@ -49,13 +49,13 @@ pub fn run(args: &AnalyzeArgs) -> Result<Exit, Failure> {
         match answer {
             Ok(report) => {
                 for failure in &report.failures {
-                    complain(format_args!("{}: check failed: {failure}", question.name()));
+                    complain(format_args!("{}: check failed: {failure}", question.name));
                     exit = Exit::Diverged;
                 }
                 reports.push(report);
             }
             Err(e) => {
-                complain(format_args!("{}: {e}", question.name()));
+                complain(format_args!("{}: {e}", question.name));
                 exit = Exit::Failed;
             }
         }

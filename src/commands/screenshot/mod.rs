@@ -13,13 +13,11 @@ use crate::select::Ranges;
 use crate::{input, output, progress};
 use experiment::frames::{self, missing, no_such_frame};
 use experiment::replaying::{breadcrumbs, changes, failure, options, validation};
-use experiment::shots::{hash, watched};
+use experiment::shots::{hash, watched, written_beside};
 use gfxr_parse::container::Capture;
 use profile::hooks::screenshot::{ScreenshotHook, Seen, Shot, What, Wish};
-use replay::error::{Error, Kind};
 use replay::options::Options;
 use replay::session::{On, Progress, Summary, replay};
-use std::sync::mpsc;
 use write::write;
 
 /// Shots that may wait to be written.
@@ -49,26 +47,20 @@ pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
         watchdog_ns: options.watchdog_ns(),
     };
 
-    let (to_writer, shots) = mpsc::sync_channel::<Option<Shot>>(AHEAD);
-    let (replayed, seen, written) = std::thread::scope(|scope| {
-        let writer = scope.spawn(move || shots.iter().map_while(|s| s).try_for_each(|s| frame(args, &s)));
-        // (a hang keeps the hook, and with it a sender: what comes last says so)
-        let last = to_writer.clone();
-        // The writer is gone only if it failed, and then says why itself.
-        let take = move |s| {
-            to_writer.send(Some(s)).map_err(|_| Error::new(Kind::Internal, "a screenshot cannot be written"))
-        };
-        let (hook, seen) = ScreenshotHook::new(wish, Box::new(take));
-        let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
-        let mut hooks = changed;
-        hooks.push(Box::new(hook));
-        breadcrumbs(&args.run.how(), &mut hooks);
-        let replayed = replay(&capture, &options, On::Vulkan, hooks, 0, &mut Bar(&bar));
-        bar.finish_and_clear();
-        let _ = last.send(None);
-        let written = writer.join().unwrap_or_else(|_| Err(Failure::new("writing screenshots failed")));
-        (replayed, seen, written)
-    });
+    let ((replayed, seen), written) = written_beside(
+        AHEAD,
+        |shot: Shot| frame(args, &shot),
+        |to| {
+            let (hook, seen) = ScreenshotHook::new(wish, Box::new(move |shot| to.send(shot)));
+            let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
+            let mut hooks = changed;
+            hooks.push(Box::new(hook));
+            breadcrumbs(&args.run.how(), &mut hooks);
+            let replayed = replay(&capture, &options, On::Vulkan, hooks, 0, &mut Bar(&bar));
+            bar.finish_and_clear();
+            (replayed, seen)
+        },
+    );
     written?;
     let summary = replayed.map_err(failure)?;
     let seen = seen.borrow();

@@ -89,6 +89,8 @@ pub struct TableFile {
     bytes: Bytes,
     table: &'static Table,
     layout: u32,
+    /// The table's columns that it has, by their places.
+    there: Vec<usize>,
     chunks: Vec<Chunk>,
     left_over: usize,
     /// What was read of each column so far adds up to this.
@@ -98,31 +100,32 @@ pub struct TableFile {
 impl TableFile {
     /// A file that was finished.
     pub fn open(bytes: Bytes, table: &'static Table) -> Result<Self, Bad> {
-        let (first, layout) = read_header((*bytes).as_ref(), table)?;
+        let (first, layout, there) = read_header((*bytes).as_ref(), table)?;
         let chunks = read_index((*bytes).as_ref(), first)?;
-        Ok(TableFile { bytes, table, layout, chunks, left_over: 0, sums: sums(table) })
+        Ok(TableFile { bytes, table, layout, there, chunks, left_over: 0, sums: sums(table) })
     }
 
     /// Of a table that nothing was recorded in.
     pub fn empty(table: &'static Table) -> Self {
         let bytes: Bytes = std::sync::Arc::new(Vec::new());
-        TableFile { bytes, table, layout: limits::FORMAT, chunks: vec![], left_over: 0, sums: vec![] }
+        let layout = limits::FORMAT;
+        TableFile { bytes, table, layout, there: vec![], chunks: vec![], left_over: 0, sums: vec![] }
     }
 
     /// A file that may have been cut off: everything up to its last whole chunk.
     pub fn salvage(bytes: Bytes, table: &'static Table) -> Result<Self, Bad> {
         let all = (*bytes).as_ref();
-        let (mut at, layout) = read_header(all, table)?;
+        let (mut at, layout, there) = read_header(all, table)?;
         let mut chunks = vec![];
         while chunks.len() < limits::CHUNKS
-            && let Ok(parts) = read_chunk(all, at, table, layout)
+            && let Ok(parts) = read_chunk(all, at, there.len(), layout)
             && parts.columns.iter().all(|c| c.whole().is_ok())
         {
             chunks.push(Chunk { at: at as u64, rows: parts.rows as u32 });
             at = parts.end;
         }
         let left_over = if all[at..].starts_with(INDEX) { 0 } else { all.len() - at };
-        Ok(TableFile { bytes, table, layout, chunks, left_over, sums: sums(table) })
+        Ok(TableFile { bytes, table, layout, there, chunks, left_over, sums: sums(table) })
     }
 
     /// Its rows.
@@ -154,14 +157,22 @@ impl TableFile {
     ) -> Result<(), Bad> {
         let chunk = self.chunks[chunk];
         let at = usize::try_from(chunk.at).unwrap_or(usize::MAX);
-        let parts = read_chunk((*self.bytes).as_ref(), at, self.table, self.layout)?;
+        let parts = read_chunk((*self.bytes).as_ref(), at, self.there.len(), self.layout)?;
         if parts.rows != chunk.rows as usize {
             let (there, said) = (parts.rows, chunk.rows);
             return Err(Bad::new(at, format!("a chunk of {there} rows; the index says {said}")));
         }
-        for (place, (c, into)) in
-            parts.columns.iter().zip(into.columns_mut()).enumerate().filter(|(place, _)| chosen(*place))
-        {
+        let mut there = self.there.iter().zip(&parts.columns).peekable();
+        for (place, into) in into.columns_mut().iter_mut().enumerate() {
+            let c = there.next_if(|(of, _)| **of == place).map(|c| c.1);
+            if !chosen(place) {
+                continue;
+            }
+            // (a column that the file's version had not yet)
+            let Some(c) = c else {
+                into.grow(parts.rows);
+                continue;
+            };
             c.whole()?;
             column::read(c.stored, c.raw, c.encoding, parts.rows, c.at, into)?;
             if let ColumnData::U64(values) = into {
@@ -196,7 +207,7 @@ fn sums(table: &Table) -> Vec<AtomicU64> {
 }
 
 /// Where the first chunk begins, and the layout.
-fn read_header(bytes: &[u8], table: &Table) -> Result<(usize, u32), Bad> {
+fn read_header(bytes: &[u8], table: &Table) -> Result<(usize, u32, Vec<usize>), Bad> {
     let mut c = Cursor::new(bytes, 0);
     c.mark(HEAD, "a table's file: the mark \"RRTABLE\"")?;
     let at = c.at();
@@ -217,17 +228,17 @@ fn read_header(bytes: &[u8], table: &Table) -> Result<(usize, u32), Bad> {
     if name != table.name {
         return Err(Bad::new(name_at, format!("table {name:?}; expected {:?}", table.name)));
     }
-    if version != table.version {
+    let Some(there) = table.of_version(version) else {
         let why = format!("version {version} of table {name}; this program reads version {}", table.version);
         return Err(Bad::new(version_at, why));
-    }
-    let expected = table.columns.iter().map(|c| (kind_byte(c.kind), c.name));
+    };
+    let expected = there.iter().map(|n| &table.columns[*n]).map(|c| (kind_byte(c.kind), c.name));
     if !columns.iter().copied().eq(expected) {
         let names: Vec<&str> = columns.iter().map(|c| c.1).collect();
         let why = format!("columns {}; this program knows others by the same version", names.join(", "));
         return Err(Bad::new(name_at, why));
     }
-    Ok((c.at(), format))
+    Ok((c.at(), format, there))
 }
 
 struct Parts<'a> {
@@ -257,12 +268,12 @@ impl Stored<'_> {
     }
 }
 
-fn read_chunk<'a>(bytes: &'a [u8], at: usize, table: &Table, layout: u32) -> Result<Parts<'a>, Bad> {
+fn read_chunk(bytes: &[u8], at: usize, columns: usize, layout: u32) -> Result<Parts<'_>, Bad> {
     let mut c = Cursor::new(bytes, at);
     c.mark(CHUNK, "a chunk: the mark \"CHNK\"")?;
     let rows = c.length(limits::CHUNK_ROWS, "a chunk's rows")?;
     let mut heads = vec![];
-    for _ in table.columns {
+    for _ in 0..columns {
         let encoding = c.u8("a column's encoding")?;
         let raw = c.length(limits::COLUMN, "a column's bytes")?;
         let length = c.length(limits::COLUMN * 2, "a column's compressed bytes")?;

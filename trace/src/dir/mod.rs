@@ -40,7 +40,7 @@ pub use manifest::{
 pub use writer::Writer;
 
 use crate::tables::TABLES;
-use crate::{Columns, Kept, Parts, Source, Table, Unreadable};
+use crate::{Columns, Parts, Source, Table, Unreadable};
 use bytes::Bad;
 use file::TableFile;
 use manifest::{PARTIAL, TABLE_SUFFIX};
@@ -75,7 +75,6 @@ pub struct Dir {
     manifest: Manifest,
     warnings: Vec<String>,
     open: Box<OpenFile>,
-    kept: Kept,
 }
 
 impl Dir {
@@ -94,7 +93,6 @@ impl Dir {
             manifest: Manifest::default(),
             warnings: vec![],
             open: Box::new(open),
-            kept: Kept::default(),
         };
         let (path, bytes) = match dir.file(MANIFEST)? {
             Some(whole) => whole,
@@ -256,10 +254,6 @@ impl Source for Dir {
             Some((path, file)) => Box::new(Chunks { path, file, chosen }),
             None => Box::new(Chunks { path: PathBuf::new(), file: TableFile::empty(table), chosen }),
         })
-    }
-
-    fn kept(&self) -> &Kept {
-        &self.kept
     }
 }
 

@@ -15,7 +15,7 @@ static MIXED: Table = Table {
     version: 3,
     columns: &[
         count("n", "things", ""),
-        Column { name: "x", kind: Kind::F64, unit: "ms", about: "" },
+        Column { name: "x", kind: Kind::F64, unit: "ms", about: "", since: 1 },
         text("word", ""),
     ],
 };
@@ -336,6 +336,48 @@ fn the_layout_before_is_read() {
 }
 
 /// A damaged column does not keep anyone from the others.
+#[test]
+fn columns_that_came_later_are_nothing_in_what_was_written_before() {
+    static BEFORE: Table = Table {
+        name: "mixed",
+        about: "",
+        version: 1,
+        columns: &[count("n", "things", ""), text("word", "")],
+    };
+    static NOW: Table = Table {
+        name: "mixed",
+        about: "",
+        version: 3,
+        columns: &[
+            count("n", "things", ""),
+            count("second", "things", "").since(2),
+            text("word", ""),
+            text("third", "").since(3),
+        ],
+    };
+    // (version 2 of this one changed something else)
+    static OTHER: Table = Table {
+        name: "mixed",
+        about: "",
+        version: 3,
+        columns: &[count("n", "things", ""), text("word", ""), text("third", "").since(3)],
+    };
+    let scratch = Scratch::new("since");
+    let mut w = Writer::create(&scratch.0, manifest()).unwrap();
+    (0..5).for_each(|n| w.put(&BEFORE, &[Value::U64(n), Value::Text("x")]));
+    w.finish().unwrap();
+    let dir = Dir::open(&scratch.0).unwrap();
+    let t = dir.read(&NOW).unwrap();
+    assert_eq!((t.u64("n"), t.u64("second")), (&[0, 1, 2, 3, 4][..], &[0; 5][..]));
+    assert!(t.text("word").iter().all(|w| &**w == "x") && t.text("third").iter().all(|w| w.is_empty()));
+    let parts = dir.parts(&NOW, &["second"]).unwrap();
+    let mut part = Columns::new(&NOW);
+    parts.read(0, &mut part).unwrap();
+    assert_eq!(part.u64("second"), [0; 5]);
+    assert!(dir.read(&OTHER).unwrap_err().0.contains("version 1 of table mixed"));
+    assert!(dir.read(&BEFORE).is_ok());
+}
+
 #[test]
 fn columns_are_read_by_themselves() {
     let scratch = Scratch::new("columns");

@@ -27,7 +27,7 @@ pub static BENCH_FRAMES: Table = Table {
 pub static BENCH_PLACES: Table = Table {
     name: "bench_places",
     about: "a part of a capture's frames that is timed by itself: the same part has one row, whatever ran it",
-    version: 1,
+    version: 2,
     columns: &[
         count("place", "number", "its number, from 0"),
         count("capture", "number", "a row of `captures` in run.json, from 0"),
@@ -40,6 +40,18 @@ pub static BENCH_PLACES: Table = Table {
             "which execution of a secondary one, from 1; 0 in the submitted one itself",
         ),
         count("index", "number", "the command that begins it, as recorded, from 1"),
+        count(
+            "pass",
+            "number",
+            "the render pass that it is or is within, from 1 in the frame; 0 outside of them",
+        )
+        .since(2),
+        count(
+            "draw",
+            "number",
+            "which draw, dispatch or trace of the frame it is, from 1; 0 for what is none",
+        )
+        .since(2),
         count("depth", "number", "how many parts are around it"),
         text("level", "submit, label, pass, secondary, run or command"),
         text("name", "its name"),

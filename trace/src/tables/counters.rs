@@ -20,7 +20,7 @@ pub static METRICS: Table = Table {
 pub static ACTIONS: Table = Table {
     name: "actions",
     about: "an action command as it was recorded, in a frame that executed it",
-    version: 1,
+    version: 2,
     columns: &[
         count("range", "number", "which recording of a command buffer, from 0"),
         count(
@@ -29,6 +29,12 @@ pub static ACTIONS: Table = Table {
             "which of the recording's action commands, from 0, whether or not its shaders are instrumented",
         ),
         count("frame", "number", "the capture's number of the frame"),
+        count(
+            "draw",
+            "number",
+            "its number in the frame, from 1, as it was executed there first; 0 if it was not",
+        )
+        .since(2),
         count("command_buffer", "id", "the capture's id"),
         count("index", "index", "which of the recording's commands, from 0"),
         text("command", "the command"),

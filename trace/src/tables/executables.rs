@@ -24,6 +24,6 @@ pub static EXECUTABLES: Table = Table {
         text("name", "the statistic; empty where the executable has none"),
         text("about", "the driver's description of it"),
         text("format", "what the driver gave: bool, i64, u64, f64; empty where there is no statistic"),
-        Column { name: "value", kind: Kind::F64, unit: "as the driver says", about: "its value" },
+        Column { name: "value", kind: Kind::F64, unit: "as the driver says", about: "its value", since: 1 },
     ],
 };

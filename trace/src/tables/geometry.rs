@@ -6,7 +6,7 @@ use crate::table::{Column, Kind, count, text};
 
 /// A number's column.
 const fn number(name: &'static str, unit: &'static str, about: &'static str) -> Column {
-    Column { name, kind: Kind::F64, unit, about }
+    Column { name, kind: Kind::F64, unit, about, since: 1 }
 }
 
 const BOTTOM: &str = "units of the bottom level";

@@ -5,7 +5,7 @@ use crate::table::{Column, Kind, count, text};
 
 /// A number's column.
 const fn number(name: &'static str, unit: &'static str, about: &'static str) -> Column {
-    Column { name, kind: Kind::F64, unit, about }
+    Column { name, kind: Kind::F64, unit, about, since: 1 }
 }
 
 /// The number that stands for an object, a group or a place that an event does not have, or that was not asked for.

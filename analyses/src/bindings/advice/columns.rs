@@ -1,7 +1,7 @@
 //! The tables of `advice`: what a row is, and each column with its unit and meaning.
 
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Ratio, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 const SAVES: &[Meaning] = &[
     m(

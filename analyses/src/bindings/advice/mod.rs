@@ -27,46 +27,32 @@ mod slots;
 
 pub use ground::{Advice, Ground};
 
-use crate::Question;
 use crate::bindings::descriptors::Answer;
 use crate::bindings::resources::{Model, NOTHING};
 use crate::bindings::uniforms::members::Members;
 use crate::bindings::uniforms::places::Places;
-use crate::explain::Sheet;
 use crate::report::{Cell, Cost, Report, counted, most};
+use crate::{Question, Session};
 use std::collections::BTreeMap;
+use trace::Unreadable;
 use trace::tables::{INVOCATIONS, RESOURCE_PIPELINES};
-use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Advise;
+pub static QUESTION: Question = Question {
+    name: "advice",
+    about: "what to change in descriptors and uniform blocks, with evidence and what it would save in a frame",
+    wants: &[&RESOURCE_PIPELINES, &INVOCATIONS],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
 /// Recommendations of one kind that are listed.
 const LISTED: usize = 12;
 
-impl Question for Advise {
-    fn name(&self) -> &'static str {
-        "advice"
-    }
-
-    fn about(&self) -> &'static str {
-        "what to change in descriptors and uniform blocks, with evidence and what it would save in a frame"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&RESOURCE_PIPELINES, &INVOCATIONS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let model = Model::of(trace)?;
-        Ok(report(&model, all(&model)))
-    }
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let model = session.resources()?;
+    Ok(report(model, all(model)))
 }
 
 /// Every recommendation, the kinds in the order of the table above, those that save most first.

@@ -5,7 +5,7 @@ use crate::bindings::resources::sample::{Sample, row};
 use trace::tables::{RESOURCE_BUFFERS, RESOURCE_SLOTS, RESOURCE_STAGES, UPLOADS};
 
 fn advice(s: &Sample) -> Vec<Advice> {
-    all(&Model::of(&s.memory).unwrap())
+    all(&Model::read(&s.memory).unwrap())
 }
 
 fn of<'a>(all: &'a [Advice], what: &str) -> Vec<&'a Advice> {
@@ -100,7 +100,7 @@ fn what_is_constant_becomes_a_constant() {
     let unused = of(&all, "drop unused members");
     assert_eq!((unused.len(), unused[0].bytes), (1, Some(16.0)));
     assert!(unused[0].evidence.contains("spare"));
-    let said = report(&Model::of(&s.memory).unwrap(), all.clone()).headlines;
+    let said = report(&Model::read(&s.memory).unwrap(), all.clone()).headlines;
     // Four draws a frame, of which each needs a descriptor less, and 68 bytes instead of 80.
     let push = "push constants (block object (0.0) of graphics 1).";
     let [bytes, descriptors] = [("bytes", 48), ("descriptors", 4)]
@@ -247,7 +247,7 @@ fn every_kind_is_shown() {
     let mut s = Sample::default();
     matrix(&mut s, 64);
     draws(&mut s, 80, |n| 1 + n as u32 / 2, &[]);
-    let report = Advise.answer(&s.memory).unwrap();
+    let report = QUESTION.answer(&s.memory).unwrap();
     let kinds: Vec<_> = report.tables[0].rows.iter().map(|r| r[0].clone()).collect();
     let listed: std::collections::BTreeSet<String> =
         report.tables[1].rows.iter().map(|r| format!("{:?}", r[0])).collect();

@@ -1,8 +1,8 @@
 //! The tables of `call-costs`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::FRAME;
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Nanoseconds, Ratio, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 const CALLS: &[Meaning] = &[
     m("calls", Count, "calls in measured frames"),

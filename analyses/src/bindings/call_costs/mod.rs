@@ -9,18 +9,23 @@
 
 mod columns;
 
-use crate::Question;
-use crate::explain::Sheet;
 use crate::report::{Cell, Cost, Report, Table, counted, share};
 use crate::stats::Sample;
+use crate::{Question, Session};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use trace::tables::CALL_COSTS;
-use trace::{Nanos, Source, Unreadable};
+use trace::{Nanos, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct CallCosts;
+pub static QUESTION: Question = Question {
+    name: "call-costs",
+    about: "time in the driver of calls that record commands and manage descriptors, by command and frame",
+    wants: &[&CALL_COSTS],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
 /// What was spent in each frame that has any of it.
 type Frames = BTreeMap<u64, Sum>;
@@ -49,61 +54,43 @@ impl Sum {
     }
 }
 
-impl Question for CallCosts {
-    fn name(&self) -> &'static str {
-        "call-costs"
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let t = trace.read(&CALL_COSTS)?;
+    let mut commands: BTreeMap<Arc<str>, Frames> = BTreeMap::new();
+    let mut frames: BTreeMap<u64, BTreeMap<&'static str, Sum>> = BTreeMap::new();
+    let mut whole = Sum::default();
+    for r in 0..t.len() {
+        let [calls, nanos, clock] = ["calls", "nanos", "clock_nanos"].map(|c| t.u64(c)[r]);
+        let (sum, frame) = (Sum { calls, nanos, clock }, t.u64("frame")[r]);
+        commands.entry(t.text("command")[r].clone()).or_default().entry(frame).or_default().add(sum);
+        whole.add(sum);
+        frames.entry(frame).or_default().entry(family(&t.text("command")[r])).or_default().add(sum);
     }
-
-    fn about(&self) -> &'static str {
-        "time in the driver of calls that record commands and manage descriptors, by command and frame"
+    let mut report = Report::new(QUESTION.name, "CPU cost of recording commands and managing descriptors");
+    report.cost = Cost::Measured {
+        of: format!("time in the driver of {} calls, with and without reading the clock", whole.calls),
+        without: Nanos(whole.net()),
+        with: Nanos(whole.nanos),
+    };
+    report.headlines.extend(headline(&commands, whole, frames.len()));
+    report.tables.push(families(&frames));
+    report.tables.push(by_command(&commands, frames.len()));
+    report.tables.push(by_frame(&frames));
+    if frames.len() > LISTED {
+        let left = format!(
+            "Of {} frames the first {LISTED} are listed; the table of the trace has all.",
+            frames.len()
+        );
+        report.notes.push(left);
     }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&CALL_COSTS];
-        TABLES
+    let small = commands.values().map(total).filter(|s| s.net() < s.clock).count();
+    if small != 0 {
+        report.notes.push(format!(
+            "{small} commands took less time than reading the clock does: their net time is uncertain by as much."
+        ));
     }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let t = trace.read(&CALL_COSTS)?;
-        let mut commands: BTreeMap<Arc<str>, Frames> = BTreeMap::new();
-        let mut frames: BTreeMap<u64, BTreeMap<&'static str, Sum>> = BTreeMap::new();
-        let mut whole = Sum::default();
-        for r in 0..t.len() {
-            let [calls, nanos, clock] = ["calls", "nanos", "clock_nanos"].map(|c| t.u64(c)[r]);
-            let (sum, frame) = (Sum { calls, nanos, clock }, t.u64("frame")[r]);
-            commands.entry(t.text("command")[r].clone()).or_default().entry(frame).or_default().add(sum);
-            whole.add(sum);
-            frames.entry(frame).or_default().entry(family(&t.text("command")[r])).or_default().add(sum);
-        }
-        let mut report = Report::new(self.name(), "CPU cost of recording commands and managing descriptors");
-        report.cost = Cost::Measured {
-            of: format!("time in the driver of {} calls, with and without reading the clock", whole.calls),
-            without: Nanos(whole.net()),
-            with: Nanos(whole.nanos),
-        };
-        report.headlines.extend(headline(&commands, whole, frames.len()));
-        report.tables.push(families(&frames));
-        report.tables.push(by_command(&commands, frames.len()));
-        report.tables.push(by_frame(&frames));
-        if frames.len() > LISTED {
-            let left = format!(
-                "Of {} frames the first {LISTED} are listed; the table of the trace has all.",
-                frames.len()
-            );
-            report.notes.push(left);
-        }
-        let small = commands.values().map(total).filter(|s| s.net() < s.clock).count();
-        if small != 0 {
-            report.notes.push(format!(
-                "{small} commands took less time than reading the clock does: their net time is uncertain by as much."
-            ));
-        }
-        Ok(report)
-    }
+    Ok(report)
 }
 
 /// Commands, those that took most time first.
@@ -254,7 +241,7 @@ mod tests {
             let numbers = [("frame", frame), ("calls", calls), ("nanos", nanos), ("clock_nanos", clock)];
             row(&mut m, &CALL_COSTS, &numbers, &[("command", command)]);
         }
-        let report = CallCosts.answer(&m).unwrap();
+        let report = QUESTION.answer(&m).unwrap();
         // 17,030 ns without 1,720 of the clock, in three frames; of vkCmdDraw 12,000 without 1,600.
         assert_eq!(
             report.headlines,

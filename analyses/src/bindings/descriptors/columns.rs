@@ -1,7 +1,7 @@
 //! The tables of `bindings`: what a row is, and each column with its unit and meaning.
 
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Percent, Text};
+use crate::report::sheet::{Meaning, Sheet, Thing, m, sheet};
 
 const COSTS: &[Meaning] = &[
     m("sets", Count, "distinct sets in each execution of a recording, summed over executions"),
@@ -40,7 +40,7 @@ pub const SLOTS: Sheet = sheet(
     "slots",
     "a slot (set and binding) of a pipeline",
     &[&[
-        m("pipeline", Text, "the pipeline"),
+        m("pipeline", Text, "the pipeline").names(Thing::Pipeline),
         m("slot", Text, "set.binding, and its name where a shader says one"),
         m("type", Text, "the type of its descriptors"),
         m("descriptors", Count, "of the slot's layout; an inline uniform block is one"),
@@ -58,7 +58,7 @@ pub const RECORDINGS: Sheet = sheet(
     &[&[
         m("recording", Count, "the recording's number"),
         m("frame", Count, "the first frame that executed it"),
-        m("pipeline", Text, "the pipeline"),
+        m("pipeline", Text, "the pipeline").names(Thing::Pipeline),
         m("invocations", Count, "its draws, dispatches and traces"),
         m("runs", Count, "how often these began to follow each other"),
         m("pairs", Count, "consecutive ones, of all slots"),

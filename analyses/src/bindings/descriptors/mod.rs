@@ -23,39 +23,24 @@ mod show;
 
 pub use answer::Answer;
 
-use crate::Question;
-use crate::bindings::resources::Model;
-use crate::explain::Sheet;
 use crate::report::Report;
+use crate::{Question, Session};
+use trace::Unreadable;
 use trace::tables::{INVOCATIONS, RESOURCE_PIPELINES};
-use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Bindings;
+pub static QUESTION: Question = Question {
+    name: "bindings",
+    about: "which descriptors change from invocation to invocation, and what other partitions into sets would save",
+    wants: &[&RESOURCE_PIPELINES, &INVOCATIONS],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
-impl Question for Bindings {
-    fn name(&self) -> &'static str {
-        "bindings"
-    }
-
-    fn about(&self) -> &'static str {
-        "which descriptors change from invocation to invocation, and what other partitions into sets would save"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&RESOURCE_PIPELINES, &INVOCATIONS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let model = Model::of(trace)?;
-        Ok(show::report(&model, &Answer::of(&model)))
-    }
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let model = session.resources()?;
+    Ok(show::report(model, &Answer::of(model)))
 }
 
 #[cfg(test)]

@@ -21,7 +21,6 @@ pub use uploads::{Buffer, Upload};
 pub use words::Words;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use trace::tables::{INVOCATION_BLOCKS, INVOCATION_SETS, INVOCATIONS};
 use trace::{Source, Unreadable};
 
@@ -108,17 +107,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// Reads the tables, or takes what was read before.
-    pub fn of(trace: &dyn Source) -> Result<Arc<Model>, Unreadable> {
-        if let Some(model) = trace.kept().get::<Model>() {
-            return Ok(model);
-        }
-        let model = Arc::new(Model::read(trace)?);
-        trace.kept().put(model.clone());
-        Ok(model)
-    }
-
-    fn read(trace: &dyn Source) -> Result<Model, Unreadable> {
+    /// Reads the tables.
+    pub fn read(trace: &dyn Source) -> Result<Model, Unreadable> {
         let mut m = Model { sets: Sets::read(trace)?, words: Words::read(trace)?, ..Model::default() };
         m.pipelines = pipelines::pipelines(trace)?;
         (m.buffers, m.uploads) = (uploads::buffers(trace)?, uploads::uploads(trace)?);

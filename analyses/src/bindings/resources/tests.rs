@@ -43,7 +43,7 @@ fn values_are_printed_by_their_type() {
     s.draw(1);
     let words = [1.5f32.to_bits(), (-2i32) as u32, 0x3c00_bc00, 0, 0x4009_21fb];
     s.bytes([0, 0, 9, 0], &words.map(Some));
-    let m = Model::of(&s.memory).unwrap();
+    let m = Model::read(&s.memory).unwrap();
     let print = |kind: &str, offset, bytes| {
         Lanes::of(&member(kind, offset, bytes, 0, 0)).printer().words(&m.words, m.blocks[0].contents)
     };
@@ -63,9 +63,10 @@ fn executions_begin_where_recordings_do() {
     [1, 1, 3].into_iter().for_each(|p| _ = s.draw(p));
     s.recording = 1;
     [3, 9].into_iter().for_each(|p| _ = s.draw(p));
-    let m = Model::of(&s.memory).unwrap();
+    let m = Model::read(&s.memory).unwrap();
     assert_eq!(m.invocations.iter().map(|i| i.execution).collect::<Vec<_>>(), [0, 0, 0, 1, 1]);
     assert_eq!((0..5).map(|r| m.consecutive(r)).collect::<Vec<_>>(), [true, false, false, false, false]);
     assert_eq!(m.invocations[4].pipeline, NOTHING);
-    assert!(Arc::ptr_eq(&m, &Model::of(&s.memory).unwrap()));
+    let session = crate::Session::new(&s.memory, None);
+    assert!(std::ptr::eq(session.resources().unwrap(), session.resources().unwrap()));
 }

@@ -1,7 +1,7 @@
 //! The tables of `sync`: what a row is, and each column with its unit and meaning.
 
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 pub const SUMS: Sheet = sheet(
     "sums",

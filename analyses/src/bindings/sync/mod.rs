@@ -24,106 +24,94 @@ mod order;
 mod places;
 mod scopes;
 
-use crate::Question;
-use crate::explain::Sheet;
+use crate::report::sheet::Sheet;
 use crate::report::{Cell, Cost, Report, Table, counted, most};
+use crate::{Question, Session};
 use findings::{Found, layouts, nothing, submits, wide};
 use model::Model;
 use trace::tables::{SYNC_ACCESSES, SYNC_SUBMISSIONS};
 use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Sync;
+pub static QUESTION: Question = Question {
+    name: "sync",
+    about: "barriers that possibly order nothing or are too wide, redundant changes of layout, submissions that could be one",
+    wants: &[&SYNC_SUBMISSIONS, &SYNC_ACCESSES],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
 /// Rows of each table.
 const LISTED: usize = 40;
 
-impl Question for Sync {
-    fn name(&self) -> &'static str {
-        "sync"
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let model = Model::read(trace)?;
+    let credit = credit::needed(&model);
+    let needed = &credit.needed;
+    let mut report = Report::new(QUESTION.name, "Synchronisation");
+    let why = "the capture's calls were followed; nothing was measured while something ran";
+    report.cost = Cost::Nothing { why: why.into() };
+    let (nothing, wide) = (nothing(&model, needed), wide(&model, needed));
+    let (layouts, submits) = (layouts(&model), submits(&model));
+    let executed = |kind: &str| model.parts.iter().filter(|p| &*p.kind == kind).count() as u64;
+    let (barriers, submitted) = (executed("barrier"), model.submissions.len() as u64);
+    let [orders_nothing, too_wide, changes] =
+        [&nothing, &wide, &layouts].map(|f| f.iter().map(|f| f.times).sum::<u64>());
+    let too_many = submits.iter().map(|s| s.2 - 1).sum::<u64>();
+    let rows = [
+        ("parts of barriers", barriers),
+        ("parts of events' waits", executed("event")),
+        ("dependencies of subpasses", executed("subpass")),
+        ("conflicts that one part orders", credit.sums.one),
+        ("conflicts that several order, or it is not known which", credit.sums.several),
+        ("conflicts that none orders: semaphores, or the host waited", credit.sums.none),
+        (
+            "of barriers, needed by a known conflict",
+            needed.iter().filter(|n| n.any && !n.unsure).count() as u64,
+        ),
+        ("of barriers, needed as far as can be said", needed.iter().filter(|n| n.unsure).count() as u64),
+        ("possibly order nothing", orders_nothing),
+        ("possibly too wide", too_wide),
+        ("changes of layout possibly too many", changes),
+        ("submissions", submitted),
+        ("submissions possibly too many", too_many),
+    ];
+    let in_vain = [orders_nothing, too_wide, changes, too_many].iter().any(|n| *n != 0);
+    report.headlines.extend((barriers + submitted != 0).then(|| match in_vain {
+        false => format!("Nothing was found to be in vain; parts of barriers: {barriers}, submissions: {submitted}."),
+        true => format!(
+            "Possibly in vain: {orders_nothing} of {barriers} parts of barriers order nothing, {too_wide} are too wide; changes of \
+             layout: {changes}; submissions: {too_many} of {submitted}."
+        ),
+    }));
+    let worst = [&nothing, &wide, &layouts].into_iter().filter_map(|f| by_times(f).into_iter().next());
+    report.headlines.extend(most(worst, |f| f.times).map(|f| {
+        format!("Executed most of these, {}: {} ({}).", counted(f.times, "time"), f.what, f.because)
+    }));
+    report
+        .tables
+        .push(columns::SUMS.table(rows.into_iter().map(|(what, n)| vec![what.into(), Cell::Count(n)])));
+    report.tables.push(found(columns::NOTHING, &nothing));
+    report.tables.push(found(columns::WIDE, &wide));
+    report.tables.push(found(columns::LAYOUTS, &layouts));
+    report.tables.push(submissions(&submits));
+    if !model.anything.is_empty() {
+        report.notes.push(format!(
+            "{} commands may access anything (descriptors or commands that are not followed): barriers around them count as needed.",
+            model.anything.len()
+        ));
     }
-
-    fn about(&self) -> &'static str {
-        "barriers that possibly order nothing or are too wide, redundant changes of layout, submissions that could be one"
+    if [&nothing, &wide, &layouts].iter().all(|f| f.is_empty()) && submits.is_empty() {
+        report.notes.push("Nothing was found, as far as was followed.".into());
     }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&SYNC_SUBMISSIONS, &SYNC_ACCESSES];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let model = Model::read(trace)?;
-        let credit = credit::needed(&model);
-        let needed = &credit.needed;
-        let mut report = Report::new(self.name(), "Synchronisation");
-        let why = "the capture's calls were followed; nothing was measured while something ran";
-        report.cost = Cost::Nothing { why: why.into() };
-        let (nothing, wide) = (nothing(&model, needed), wide(&model, needed));
-        let (layouts, submits) = (layouts(&model), submits(&model));
-        let executed = |kind: &str| model.parts.iter().filter(|p| &*p.kind == kind).count() as u64;
-        let (barriers, submitted) = (executed("barrier"), model.submissions.len() as u64);
-        let [orders_nothing, too_wide, changes] =
-            [&nothing, &wide, &layouts].map(|f| f.iter().map(|f| f.times).sum::<u64>());
-        let too_many = submits.iter().map(|s| s.2 - 1).sum::<u64>();
-        let rows = [
-            ("parts of barriers", barriers),
-            ("parts of events' waits", executed("event")),
-            ("dependencies of subpasses", executed("subpass")),
-            ("conflicts that one part orders", credit.sums.one),
-            ("conflicts that several order, or it is not known which", credit.sums.several),
-            ("conflicts that none orders: semaphores, or the host waited", credit.sums.none),
-            (
-                "of barriers, needed by a known conflict",
-                needed.iter().filter(|n| n.any && !n.unsure).count() as u64,
-            ),
-            ("of barriers, needed as far as can be said", needed.iter().filter(|n| n.unsure).count() as u64),
-            ("possibly order nothing", orders_nothing),
-            ("possibly too wide", too_wide),
-            ("changes of layout possibly too many", changes),
-            ("submissions", submitted),
-            ("submissions possibly too many", too_many),
-        ];
-        let in_vain = [orders_nothing, too_wide, changes, too_many].iter().any(|n| *n != 0);
-        report.headlines.extend((barriers + submitted != 0).then(|| match in_vain {
-            false => format!("Nothing was found to be in vain; parts of barriers: {barriers}, submissions: {submitted}."),
-            true => format!(
-                "Possibly in vain: {orders_nothing} of {barriers} parts of barriers order nothing, {too_wide} are too wide; changes of \
-                 layout: {changes}; submissions: {too_many} of {submitted}."
-            ),
-        }));
-        let worst = [&nothing, &wide, &layouts].into_iter().filter_map(|f| by_times(f).into_iter().next());
-        report.headlines.extend(most(worst, |f| f.times).map(|f| {
-            format!("Executed most of these, {}: {} ({}).", counted(f.times, "time"), f.what, f.because)
-        }));
-        report
-            .tables
-            .push(columns::SUMS.table(rows.into_iter().map(|(what, n)| vec![what.into(), Cell::Count(n)])));
-        report.tables.push(found(columns::NOTHING, &nothing));
-        report.tables.push(found(columns::WIDE, &wide));
-        report.tables.push(found(columns::LAYOUTS, &layouts));
-        report.tables.push(submissions(&submits));
-        if !model.anything.is_empty() {
-            report.notes.push(format!(
-                "{} commands may access anything (descriptors or commands that are not followed): barriers around them count as needed.",
-                model.anything.len()
-            ));
+    for (name, n) in [("nothing", nothing.len()), ("wide", wide.len()), ("layouts", layouts.len())] {
+        if n > LISTED {
+            report.notes.push(format!("Table `{name}` lists {LISTED} of {n}, those executed most."));
         }
-        if [&nothing, &wide, &layouts].iter().all(|f| f.is_empty()) && submits.is_empty() {
-            report.notes.push("Nothing was found, as far as was followed.".into());
-        }
-        for (name, n) in [("nothing", nothing.len()), ("wide", wide.len()), ("layouts", layouts.len())] {
-            if n > LISTED {
-                report.notes.push(format!("Table `{name}` lists {LISTED} of {n}, those executed most."));
-            }
-        }
-        Ok(report)
     }
+    Ok(report)
 }
 
 /// The capture's blocks that record barriers of a frame which order nothing, each time they are executed: all of them can be left out at

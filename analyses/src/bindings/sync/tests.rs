@@ -238,12 +238,12 @@ fn the_report_begins_with_what_is_in_vain() {
         "Executed most of these, 1 time: buffer 1: COMPUTE_SHADER SHADER_WRITE → COMPUTE_SHADER SHADER_READ (before it is read by \
          COMPUTE_SHADER, then read by COMPUTE_SHADER: no conflict).",
     ];
-    assert_eq!(Sync.answer(&s.m).unwrap().headlines, said);
+    assert_eq!(QUESTION.answer(&s.m).unwrap().headlines, said);
     let mut idle = Made::new();
     idle.submit(9, [1, 0, 0, 1]);
     let said = "Nothing was found to be in vain; parts of barriers: 0, submissions: 2.";
-    assert_eq!(Sync.answer(&idle.m).unwrap().headlines, [said]);
-    assert!(Sync.answer(&Memory::default()).unwrap().headlines.is_empty());
+    assert_eq!(QUESTION.answer(&idle.m).unwrap().headlines, [said]);
+    assert!(QUESTION.answer(&Memory::default()).unwrap().headlines.is_empty());
 }
 
 #[test]

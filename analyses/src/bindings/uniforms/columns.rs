@@ -1,7 +1,7 @@
 //! The tables of `uniforms`: what a row is, and each column with its unit and meaning.
 
-use crate::explain::{Sheet, m, sheet};
 use crate::report::Unit::{Bytes, Count, Percent, Text};
+use crate::report::sheet::{Sheet, Thing, m, sheet};
 
 pub const RATES: Sheet = sheet(
     "rates",
@@ -22,7 +22,7 @@ pub const MEMBERS: Sheet = sheet(
     "members",
     "a member of a uniform block or of push constants, of a pipeline",
     &[&[
-        m("pipeline", Text, "the pipeline"),
+        m("pipeline", Text, "the pipeline").names(Thing::Pipeline),
         m("member", Text, "the block's and the member's name, or slot and number"),
         m("type", Text, "its type"),
         m("offset", Bytes, "where it begins in the block"),
@@ -57,7 +57,7 @@ pub const ZEROS: Sheet = sheet(
         m("type", Text, "its type"),
         m("executions", Count, "invocations in which all its bytes are 0"),
         m("share", Percent, "of all that had the member"),
-        m("pipeline", Text, "the pipeline"),
+        m("pipeline", Text, "the pipeline").names(Thing::Pipeline),
     ]],
 );
 

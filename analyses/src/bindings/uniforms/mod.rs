@@ -20,43 +20,28 @@ pub mod members;
 pub mod places;
 mod show;
 
-use crate::Question;
-use crate::bindings::resources::Model;
-use crate::explain::Sheet;
 use crate::report::Report;
+use crate::{Question, Session};
 use members::Members;
 use places::Places;
+use trace::Unreadable;
 use trace::tables::{INVOCATIONS, RESOURCE_PIPELINES};
-use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Uniforms;
+pub static QUESTION: Question = Question {
+    name: "uniforms",
+    about: "what members of uniform blocks were: unused, constant, zero, changing; copies of the same bytes; uploads against reads",
+    wants: &[&RESOURCE_PIPELINES, &INVOCATIONS],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
-impl Question for Uniforms {
-    fn name(&self) -> &'static str {
-        "uniforms"
-    }
-
-    fn about(&self) -> &'static str {
-        "what members of uniform blocks were: unused, constant, zero, changing; copies of the same bytes; uploads against reads"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&RESOURCE_PIPELINES, &INVOCATIONS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let model = Model::of(trace)?;
-        let members = Members::of(&model);
-        let places = Places::of(&model, &members);
-        Ok(show::report(&model, &members, &places))
-    }
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let model = session.resources()?;
+    let members = Members::of(model);
+    let places = Places::of(model, &members);
+    Ok(show::report(model, &members, &places))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Members whose values are known beforehand; what must not be called constant is not.
 
 use super::*;
+use crate::bindings::resources::Model;
 use crate::bindings::resources::sample::{Sample, row};
 use crate::report::text;
 use members::Rate;
@@ -70,8 +71,8 @@ fn known() -> Sample {
     s
 }
 
-fn measured(s: &Sample) -> (std::sync::Arc<Model>, Members) {
-    let model = Model::of(&s.memory).unwrap();
+fn measured(s: &Sample) -> (Model, Members) {
+    let model = Model::read(&s.memory).unwrap();
     let members = Members::of(&model);
     (model, members)
 }
@@ -96,7 +97,7 @@ fn rates_are_told_apart() {
 
 #[test]
 fn the_report_is_printed_as_it_was() {
-    let text = text::render(&Uniforms.answer(&known().memory).unwrap());
+    let text = text::render(&QUESTION.answer(&known().memory).unwrap());
     crate::report::printed::hold("bindings/uniforms/printed.txt", &text);
 }
 
@@ -160,7 +161,7 @@ fn a_hundred_thousand_invocations_are_quick() {
         s.bytes([0, 0, 40, 256 * (n % 5000)], &words);
     }
     let begin = std::time::Instant::now();
-    let model = Model::of(&s.memory).unwrap();
+    let model = Model::read(&s.memory).unwrap();
     let read = begin.elapsed();
     let members = Members::of(&model);
     let places = Places::of(&model, &members);

@@ -1,8 +1,8 @@
 //! The tables of `unnecessary-tests`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::{ENTRY, LAUNCH};
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Percent, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 const TESTS: &[Meaning] = &[
     m("tests", Count, "tests of rays that are judged"),

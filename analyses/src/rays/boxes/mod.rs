@@ -52,6 +52,6 @@ mod tests;
 pub use ideal::{Ideal, Known};
 pub use judge::{Judged, LaunchSums, Sums, judge, judge_all, maps};
 pub use place::{Entry, Ray};
-pub use question::UnnecessaryTests;
+pub use question::QUESTION;
 pub use rays::Begins;
 pub use scene::{Bottom, Geometry, Instance, Leaf, Scenes, Shape, Top};

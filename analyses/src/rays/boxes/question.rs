@@ -2,58 +2,41 @@
 
 use super::columns;
 use super::{Judged, Sums, judge};
-use crate::Question;
 use crate::context::Context;
-use crate::explain::Sheet;
-use crate::rays::events::{Events, Wants, read};
+use crate::rays::events::{Events, Wants};
 use crate::report::{Cell, Report, Table, counted, most, share};
+use crate::{Question, Session};
+use trace::Unreadable;
 use trace::tables::{RAY_LAUNCHES, RAYS};
-use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct UnnecessaryTests;
+pub static QUESTION: Question = Question {
+    name: "unnecessary-tests",
+    about: "intersection and any-hit tests that rays would not have needed, and whether boxes overlap (R1) or the device's own \
+         structure or order is why (R2, R3)",
+    wants: &[&RAY_LAUNCHES, &RAYS],
+    sheets: columns::SHEETS,
+    events: Some(Wants { places: false, ticks: false }),
+    answer,
+};
 
 /// Objects that are listed: those with the most unnecessary tests.
 const TOP: usize = 50;
 /// Calls whose hits a top level explains less often than this are said, in percent.
 const WELL: f64 = 99.0;
 
-impl Question for UnnecessaryTests {
-    fn name(&self) -> &'static str {
-        "unnecessary-tests"
-    }
-
-    fn about(&self) -> &'static str {
-        "intersection and any-hit tests that rays would not have needed, and whether boxes overlap (R1) or the device's own \
-         structure or order is why (R2, R3)"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn events(&self) -> Option<Wants> {
-        Some(Wants::default())
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let events = read(trace, &context, Wants::default())?;
-        let judged = judge(trace, &events)?;
-        let mut report = Report::new(self.name(), "Unnecessary intersection tests");
-        report.headlines = headlines(&events, &judged);
-        report.tables =
-            vec![launches(&events, &judged), shaders(&context, &events, &judged), objects(&events, &judged)];
-        report.tables.extend(judged.scenes.as_ref().map(|_| calls(&context, &events, &judged)));
-        report.notes = notes(&events, &judged);
-        Ok(report)
-    }
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let events = session.events()?;
+    let judged = judge(trace, events)?;
+    let mut report = Report::new(QUESTION.name, "Unnecessary intersection tests");
+    report.headlines = headlines(events, &judged);
+    report.tables =
+        vec![launches(events, &judged), shaders(context, events, &judged), objects(events, &judged)];
+    report.tables.extend(judged.scenes.as_ref().map(|_| calls(context, events, &judged)));
+    report.notes = notes(events, &judged);
+    Ok(report)
 }
 
 /// How many tests nobody needed and why, and of which object most are.

@@ -2,7 +2,6 @@
 
 use super::place::{Line, ROUNDING};
 use super::*;
-use crate::Question;
 use crate::context::Context;
 use crate::rays::events::model::{Model, hash};
 use crate::rays::events::{Object, Walk, Wants, read};
@@ -196,7 +195,7 @@ fn without_geometry() {
             bare.put(table, &t.columns().iter().map(value).collect::<Vec<_>>());
         }
     }
-    let report = UnnecessaryTests.answer(&bare).unwrap();
+    let report = QUESTION.answer(&bare).unwrap();
     assert!(report.notes[0].contains("holds no geometry"), "{:?}", report.notes);
     let judged = Trace(bare).judged();
     let s = judged.launches[0].sums;
@@ -530,7 +529,7 @@ fn the_report_is_printed_as_it_was() {
     let model = Model { width: 16, height: 8, ..Model::SMALL };
     let mut memory = model.trace(true).memory();
     model.geometry(&mut |table, row| memory.put(table, row));
-    let report = UnnecessaryTests.answer(&memory).unwrap();
+    let report = QUESTION.answer(&memory).unwrap();
     let text = text::render(&report);
     crate::report::printed::hold("rays/boxes/printed.txt", &text);
 }

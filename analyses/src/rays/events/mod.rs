@@ -26,6 +26,6 @@ pub use event_level::{ALL, Occupancy, counts, entered, fullness};
 pub use laws::{CHUNK, Law, laws};
 pub(crate) use numbers::Fast;
 pub use numbers::kind;
-pub use read::{expect, read};
+pub use read::read;
 pub use unpack::Wants;
 pub use walk::{Outcome, Ray, Walk};

@@ -1,8 +1,7 @@
 //! Tables `ray_launches` and `rays` as [`Events`].
 //!
 //! Rows are gone through twice, on all cores: once to count, once to put each where it belongs, so that little more than the
-//! result is in memory, and rows of invocations may be mixed as the device wrote them. What was read stays with the trace
-//! ([`trace::Kept`]): who asks again gets the same, unless more is wanted than was read.
+//! result is in memory, and rows of invocations may be mixed as the device wrote them.
 
 use super::data::{Code, Events, Launch, NO, Object};
 use super::numbers::{Fast, Numbers};
@@ -12,43 +11,15 @@ use crate::limits;
 use crate::stream::fold;
 use rayon::prelude::*;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent};
 use trace::{Columns, Parts, Source, Unreadable};
-
-/// What was read, and with what.
-#[derive(Default)]
-struct Held(Wants, Arc<Events>);
-
-/// What is going to be asked for.
-struct Expected(Wants);
-
-/// Says what is going to be asked for, so that it is read at once.
-pub fn expect(trace: &dyn Source, wants: Wants) {
-    trace.kept().put(Arc::new(Expected(wants)));
-}
 
 /// Parts that are unpacked while those before are put where they belong.
 const BATCH: usize = 16;
 
 /// All events of a trace.
-pub fn read(trace: &dyn Source, context: &Context, wants: Wants) -> Result<Arc<Events>, Unreadable> {
-    let kept = trace.kept();
-    let held = kept.get::<Held>();
-    if let Some(held) = held.as_ref().filter(|h| h.0.and(wants) == h.0) {
-        return Ok(held.1.clone());
-    }
-    let expected = kept.get::<Expected>().map_or(wants, |e| wants.and(e.0));
-    let wants = held.map_or(expected, |h| expected.and(h.0));
-    // (what was held need not lie beside what comes)
-    kept.put(Arc::new(Held::default()));
-    let events = Arc::new(fresh(trace, context, wants)?);
-    kept.put(Arc::new(Held(wants, events.clone())));
-    Ok(events)
-}
-
-fn fresh(trace: &dyn Source, context: &Context, wants: Wants) -> Result<Events, Unreadable> {
+pub fn read(trace: &dyn Source, context: &Context, wants: Wants) -> Result<Events, Unreadable> {
     let launches = launches(trace, context)?;
     let by_key = |(i, l): (usize, &Launch)| ((l.frame, l.launch), (i, l.threads()));
     let by_key: Launches = launches.iter().enumerate().map(by_key).collect();

@@ -1,8 +1,8 @@
 //! The tables of `rays`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::{ENTRY, LAUNCH};
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Invocations, Percent, Ratio, Text};
+use crate::report::sheet::{Meaning, Sheet, Thing, m, sheet};
 
 pub const LAUNCHES: Sheet = sheet(
     "launches",
@@ -10,7 +10,7 @@ pub const LAUNCHES: Sheet = sheet(
     &[
         LAUNCH,
         &[
-            m("pipeline", Text, "its pipeline"),
+            m("pipeline", Text, "its pipeline").names(Thing::Pipeline),
             m("size", Text, "invocations by width, height and depth"),
             m("events", Count, "events of its rays"),
             m("rays", Count, "rays that began"),

@@ -19,18 +19,23 @@ pub mod stats;
 #[cfg(test)]
 mod tests;
 
-use crate::Question;
 use crate::context::Context;
-use crate::explain::Sheet;
-use crate::rays::events::{Events, Law, Wants, laws, read};
+use crate::rays::events::{Events, Law, Wants, laws};
 use crate::report::{Cell, Mark, Report, Series, Table, counted, most, share};
+use crate::{Question, Session};
 use stats::Stats;
+use trace::Unreadable;
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent};
-use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Rays;
+pub static QUESTION: Question = Question {
+    name: "rays",
+    about: "rays by depth, call, outcome and distance; box hit ratios of objects; the laws that a trace of rays must keep",
+    wants: &[&RAY_LAUNCHES, &RAYS],
+    sheets: columns::SHEETS,
+    events: Some(WANTS),
+    answer,
+};
 
 /// Objects that are listed: the most tested.
 const TOP: usize = 20;
@@ -38,56 +43,34 @@ const TOP: usize = 20;
 /// What it wants to know of events.
 const WANTS: Wants = Wants { places: false, ticks: false };
 
-impl Question for Rays {
-    fn name(&self) -> &'static str {
-        "rays"
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let events = session.events()?;
+    let laws = laws(events, trace)?;
+    let of_launches: Vec<Stats> = events.launches.iter().map(|l| Stats::of(events, l)).collect();
+    let mut whole = Stats::new(events);
+    of_launches.iter().for_each(|s| whole.add(s));
+    let mut report = Report::new(QUESTION.name, "Rays");
+    report.headlines = headlines(events, &whole);
+    report.tables = vec![
+        launches(context, events, &of_launches),
+        depths(&whole),
+        calls(context, events, &whole),
+        kinds(&whole),
+        distances(&whole),
+        objects(events, &whole),
+        law_table(&laws),
+    ];
+    report.series = series(&whole);
+    report.failures = laws.iter().filter(|l| !l.holds()).map(Law::words).collect();
+    for l in events.launches.iter().filter(|l| !l.missing.is_empty()) {
+        report.notes.push(format!("{}: no events of {}.", l.words(), l.missing));
     }
-
-    fn about(&self) -> &'static str {
-        "rays by depth, call, outcome and distance; box hit ratios of objects; the laws that a trace of rays must keep"
+    if events.is_empty() {
+        report.notes.push("No ray was traced.".into());
     }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn events(&self) -> Option<Wants> {
-        Some(WANTS)
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let events = read(trace, &context, WANTS)?;
-        let laws = laws(&events, trace)?;
-        let of_launches: Vec<Stats> = events.launches.iter().map(|l| Stats::of(&events, l)).collect();
-        let mut whole = Stats::new(&events);
-        of_launches.iter().for_each(|s| whole.add(s));
-        let mut report = Report::new(self.name(), "Rays");
-        report.headlines = headlines(&events, &whole);
-        report.tables = vec![
-            launches(&context, &events, &of_launches),
-            depths(&whole),
-            calls(&context, &events, &whole),
-            kinds(&whole),
-            distances(&whole),
-            objects(&events, &whole),
-            law_table(&laws),
-        ];
-        report.series = series(&whole);
-        report.failures = laws.iter().filter(|l| !l.holds()).map(Law::words).collect();
-        for l in events.launches.iter().filter(|l| !l.missing.is_empty()) {
-            report.notes.push(format!("{}: no events of {}.", l.words(), l.missing));
-        }
-        if events.is_empty() {
-            report.notes.push("No ray was traced.".into());
-        }
-        Ok(report)
-    }
+    Ok(report)
 }
 
 /// What rays came to, and which object is tested most.

@@ -5,7 +5,7 @@ use crate::report::text;
 #[test]
 fn the_report_is_printed_as_it_was() {
     let made = Model { width: 8, height: 4, samples: 1, ..Model::SMALL }.trace(true);
-    let text = text::render(&Rays.answer(&made.memory()).unwrap());
+    let text = text::render(&QUESTION.answer(&made.memory()).unwrap());
     crate::report::printed::hold("rays/outcomes/printed.txt", &text);
 }
 
@@ -65,7 +65,7 @@ fn broken_laws_fail() {
                 memory.put(table, row);
             }
         });
-        let report = Rays.answer(&memory).unwrap();
+        let report = QUESTION.answer(&memory).unwrap();
         assert_eq!(report.failures.is_empty(), !breaks, "{:?}", report.failures);
     }
 }

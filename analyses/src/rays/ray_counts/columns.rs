@@ -1,8 +1,8 @@
 //! The tables of `ray-counts`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::{ENTRY, LAUNCH};
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Invocations, Percent, Subgroups, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 const EVENTS: &[Meaning] = &[
     m("subgroups' events", Subgroups, "events that invocations of a subgroup had together"),

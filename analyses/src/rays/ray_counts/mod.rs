@@ -14,19 +14,23 @@ mod columns;
 #[cfg(test)]
 mod tests;
 
-use crate::Question;
-use crate::context::Context;
-use crate::explain::Sheet;
 use crate::rays::events::{Occupancy, counts as event_counts, fullness};
 use crate::report::{Cell, Report, counted};
 use crate::stream::fold;
+use crate::{Question, Session};
 use std::collections::BTreeMap;
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent, WARPS};
 use trace::{Columns, Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct RayCounts;
+pub static QUESTION: Question = Question {
+    name: "ray-counts",
+    about: "how many events rays had, and how full subgroups were in them: at once, however many there are",
+    wants: &[&RAY_LAUNCHES, &RAYS],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
 /// Entry points that are counted in a table; others in a map.
 const NEAR: usize = 256;
@@ -113,92 +117,70 @@ pub(crate) fn warps(trace: &dyn Source) -> Result<Counted, Unreadable> {
     counts(trace, &WARPS, &["mask", "mask_high"])
 }
 
-impl Question for RayCounts {
-    fn name(&self) -> &'static str {
-        "ray-counts"
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let (rays, warps) = (rays(trace)?, warps(trace)?);
+    let kind = |n: u64| {
+        RayEvent::of(n).ok_or_else(|| {
+            Unreadable(format!("kind {n} of an event is not known; read it with the program that wrote it"))
+        })
+    };
+    let (mut launches, mut shaders) = (BTreeMap::<Launch, (u64, u64, Occupancy)>::new(), BTreeMap::new());
+    for (launch, counts) in &rays {
+        for (shader, [n, _]) in counts {
+            let begins = kind(shader.0)?.begins();
+            let l = launches.entry(*launch).or_default();
+            (l.0, l.1) = (l.0 + n, l.1 + if begins { *n } else { 0 });
+            shaders.entry(*shader).or_insert((0, Occupancy::default())).0 += n;
+        }
     }
-
-    fn about(&self) -> &'static str {
-        "how many events rays had, and how full subgroups were in them: at once, however many there are"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let (rays, warps) = (rays(trace)?, warps(trace)?);
-        let kind = |n: u64| {
-            RayEvent::of(n).ok_or_else(|| {
-                Unreadable(format!(
-                    "kind {n} of an event is not known; read it with the program that wrote it"
-                ))
-            })
-        };
-        let (mut launches, mut shaders) = (BTreeMap::<Launch, (u64, u64, Occupancy)>::new(), BTreeMap::new());
-        for (launch, counts) in &rays {
-            for (shader, [n, _]) in counts {
-                let begins = kind(shader.0)?.begins();
-                let l = launches.entry(*launch).or_default();
-                (l.0, l.1) = (l.0 + n, l.1 + if begins { *n } else { 0 });
-                shaders.entry(*shader).or_insert((0, Occupancy::default())).0 += n;
+    for (launch, counts) in &warps {
+        let n = context.subgroup_size(launch.0).ok_or_else(|| {
+            let frame = launch.0;
+            Unreadable(format!("table frames says no subgroup size of frame {frame}; record the trace again"))
+        })?;
+        for (shader, &[events, active]) in counts {
+            let w = Occupancy::new(events, active, n);
+            shaders.entry(*shader).or_default().1 += w;
+            if event_counts(kind(shader.0)?) {
+                launches.entry(*launch).or_default().2 += w;
             }
         }
-        for (launch, counts) in &warps {
-            let n = context.subgroup_size(launch.0).ok_or_else(|| {
-                let frame = launch.0;
-                Unreadable(format!(
-                    "table frames says no subgroup size of frame {frame}; record the trace again"
-                ))
-            })?;
-            for (shader, &[events, active]) in counts {
-                let w = Occupancy::new(events, active, n);
-                shaders.entry(*shader).or_default().1 += w;
-                if event_counts(kind(shader.0)?) {
-                    launches.entry(*launch).or_default().2 += w;
-                }
-            }
-        }
-        let mut all = (0, 0, Occupancy::default());
-        launches.values().for_each(|l| {
-            (all.0, all.1) = (all.0 + l.0, all.1 + l.1);
-            all.2 += l.2;
-        });
-        let mut report = Report::new(self.name(), "Events of rays");
-        if all.0 != 0 {
-            let (rays, events) = (counted(all.1, "ray"), counted(all.0, "event"));
-            report.headlines.push(format!("{rays} had {events}."));
-        }
-        let mut of_warps = vec![];
-        for (&(number, entry), (_, w)) in &shaders {
-            of_warps.push(((kind(number)?, entry), *w));
-        }
-        report.headlines.extend(fullness(&context, all.2, of_warps.into_iter()));
-        let of_launch = |first: Vec<Cell>, l: &(u64, u64, Occupancy)| {
-            first.into_iter().chain([l.0.into(), l.1.into()]).chain(l.2.cells()).collect::<Vec<Cell>>()
-        };
-        let mut of_shaders = vec![];
-        for ((number, entry), (events, w)) in shaders {
-            let kind = kind(number)?;
-            let first = [Cell::from(kind.name())].into_iter().chain(context.entry_cells(entry));
-            // (some events are a shader's own, and no subgroup's)
-            let cells = if kind.of_warps() { w.cells() } else { [const { Cell::Missing }; 3] };
-            of_shaders.push(first.chain([events.into()]).chain(cells).collect());
-        }
-        report.tables = vec![
-            columns::WHOLE.table([of_launch(vec![], &all)]),
-            columns::SHADERS.table(of_shaders),
-            columns::LAUNCHES.table(launches.iter().map(|(k, l)| of_launch(vec![k.0.into(), k.1.into()], l))),
-        ];
-        if warps.is_empty() {
-            report.notes.push("No event of a subgroup was recorded.".into());
-        }
-        Ok(report)
     }
+    let mut all = (0, 0, Occupancy::default());
+    launches.values().for_each(|l| {
+        (all.0, all.1) = (all.0 + l.0, all.1 + l.1);
+        all.2 += l.2;
+    });
+    let mut report = Report::new(QUESTION.name, "Events of rays");
+    if all.0 != 0 {
+        let (rays, events) = (counted(all.1, "ray"), counted(all.0, "event"));
+        report.headlines.push(format!("{rays} had {events}."));
+    }
+    let mut of_warps = vec![];
+    for (&(number, entry), (_, w)) in &shaders {
+        of_warps.push(((kind(number)?, entry), *w));
+    }
+    report.headlines.extend(fullness(context, all.2, of_warps.into_iter()));
+    let of_launch = |first: Vec<Cell>, l: &(u64, u64, Occupancy)| {
+        first.into_iter().chain([l.0.into(), l.1.into()]).chain(l.2.cells()).collect::<Vec<Cell>>()
+    };
+    let mut of_shaders = vec![];
+    for ((number, entry), (events, w)) in shaders {
+        let kind = kind(number)?;
+        let first = [Cell::from(kind.name())].into_iter().chain(context.entry_cells(entry));
+        // (some events are a shader's own, and no subgroup's)
+        let cells = if kind.of_warps() { w.cells() } else { [const { Cell::Missing }; 3] };
+        of_shaders.push(first.chain([events.into()]).chain(cells).collect());
+    }
+    report.tables = vec![
+        columns::WHOLE.table([of_launch(vec![], &all)]),
+        columns::SHADERS.table(of_shaders),
+        columns::LAUNCHES.table(launches.iter().map(|(k, l)| of_launch(vec![k.0.into(), k.1.into()], l))),
+    ];
+    if warps.is_empty() {
+        report.notes.push("No event of a subgroup was recorded.".into());
+    }
+    Ok(report)
 }

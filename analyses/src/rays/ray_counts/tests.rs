@@ -6,7 +6,7 @@ use trace::{Memory, Value};
 #[test]
 fn the_report_is_printed_as_it_was() {
     let made = Model { width: 8, height: 4, samples: 1, ..Model::SMALL }.trace(true);
-    let text = text::render(&RayCounts.answer(&made.memory()).unwrap());
+    let text = text::render(&QUESTION.answer(&made.memory()).unwrap());
     crate::report::printed::hold("rays/ray_counts/printed.txt", &text);
 }
 
@@ -23,10 +23,10 @@ fn counts_are_the_model_s_and_the_efficiency_is_that_of_the_other_question() {
     let mut kinds = [0; 13];
     found[&(1, 0)].iter().for_each(|(s, n)| kinds[s.0 as usize] += n[0]);
     assert_eq!(kinds, made.counts.events);
-    let [ours, theirs] = [&RayCounts as &dyn Question, &crate::rays::ray_simt::RaySimt]
+    let [ours, theirs] = [&QUESTION, &crate::rays::ray_simt::QUESTION]
         .map(|q| q.answer(&memory).unwrap().tables[0].rows[0].clone());
     assert_eq!(ours[2..5], theirs[1..4]);
-    let report = RayCounts.answer(&memory).unwrap();
+    let report = QUESTION.answer(&memory).unwrap();
     let row = report.tables[1].rows.iter().find(|r| r[0] == Cell::from("callable")).unwrap();
     assert_eq!(row[row.len() - 3..], [Cell::Count(1), Cell::Count(8), Cell::Number(25.0)]);
 }
@@ -55,12 +55,12 @@ fn whatever_stands_in_the_table_is_counted() {
     assert_eq!(found[&(1, 0)], BTreeMap::from([((0, 3), [2, 0]), ((7, 4), [1, 0])]));
     assert_eq!(found[&(1, 1)], BTreeMap::from([((0, 3), [1, 0])]));
     assert_eq!(found[&(2, 0)], BTreeMap::from([((0, 700), [1, 0])]));
-    assert!(!RayCounts.answer(&memory).unwrap().notes.is_empty());
+    assert!(!QUESTION.answer(&memory).unwrap().notes.is_empty());
     memory.put(&RAYS, &row(1, 0, 13, 3));
-    assert!(RayCounts.answer(&memory).unwrap_err().0.contains("kind 13"));
+    assert!(QUESTION.answer(&memory).unwrap_err().0.contains("kind 13"));
     let mut memory = Memory::default();
     let mut warps = vec![Value::U64(0); WARPS.columns.len()];
     warps[0] = Value::U64(9);
     memory.put(&WARPS, &warps);
-    assert!(RayCounts.answer(&memory).unwrap_err().0.contains("frame 9"));
+    assert!(QUESTION.answer(&memory).unwrap_err().0.contains("frame 9"));
 }

@@ -24,23 +24,28 @@
 #[cfg(test)]
 mod tests;
 
-use crate::Question;
-use crate::context::Context;
 use crate::context::columns::LAUNCH;
-use crate::explain::{Sheet, m, sheet};
 use crate::limits;
-use crate::rays::events::{CHUNK, Events, Launch, NO, Outcome, Walk, Wants, read};
+use crate::rays::events::{CHUNK, Events, Launch, NO, Outcome, Walk, Wants};
 use crate::rays::repack::npy;
 use crate::rays::replayer::{Packing, Replayer};
 use crate::report::Unit::{Ratio, Text};
+use crate::report::sheet::{Sheet, m, sheet};
 use crate::report::{Cell, Column, File, Image, Report, Unit, most};
+use crate::{Question, Session};
 use rayon::prelude::*;
+use trace::Unreadable;
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent};
-use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct RayMaps;
+pub static QUESTION: Question = Question {
+    name: "ray-maps",
+    about: "maps of launches: rays, intersections, any-hits, unnecessary tests, efficiency, time per invocation",
+    wants: &[&RAY_LAUNCHES, &RAYS],
+    sheets: &[SHEET],
+    events: Some(WANTS),
+    answer,
+};
 
 /// Launches that are drawn: the first.
 const PICTURES: usize = 8;
@@ -77,68 +82,45 @@ const SHEET: Sheet = sheet(
     ],
 );
 
-impl Question for RayMaps {
-    fn name(&self) -> &'static str {
-        "ray-maps"
-    }
-
-    fn about(&self) -> &'static str {
-        "maps of launches: rays, intersections, any-hits, unnecessary tests, efficiency, time per invocation"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        &[SHEET]
-    }
-
-    fn events(&self) -> Option<Wants> {
-        Some(WANTS)
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let events = read(trace, &context, WANTS)?;
-        let classes = crate::rays::boxes::maps(trace, &events)?;
-        let mut report = Report::new(self.name(), "Maps of launches");
-        let (mut rows, mut drawn, mut values_drawn) = (vec![], 0, 0);
-        for (number, launch) in events.launches.iter().enumerate() {
-            let maps = maps(&events, launch, &classes[number]);
-            values_drawn += maps.iter().map(|m| m.2.len()).sum::<usize>();
-            let draws = number < PICTURES && values_drawn <= limits::MAP_VALUES;
-            drawn += usize::from(draws);
-            for (name, column, values) in maps {
-                rows.push(row(launch, name, &values));
-                if draws && !values.is_empty() {
-                    let stem = format!("{name}_frame{}_launch{}", launch.frame, launch.launch);
-                    let [w, h, d] = launch.size;
-                    let bytes = values.iter().flat_map(|v| v.to_le_bytes());
-                    report.files.push(File {
-                        name: format!("{stem}.npy"),
-                        about: format!("{} of each invocation, {}", column.name, launch.words()),
-                        content: npy("<f4", &[(h * d) as usize, w as usize], bytes),
-                    });
-                    report.images.push(Image {
-                        name: stem,
-                        title: format!("{}, {}", column.name, launch.words()),
-                        value: column,
-                        width: w,
-                        height: h * d,
-                        pixels: values,
-                    });
-                }
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let events = session.events()?;
+    let classes = crate::rays::boxes::maps(trace, events)?;
+    let mut report = Report::new(QUESTION.name, "Maps of launches");
+    let (mut rows, mut drawn, mut values_drawn) = (vec![], 0, 0);
+    for (number, launch) in events.launches.iter().enumerate() {
+        let maps = maps(events, launch, &classes[number]);
+        values_drawn += maps.iter().map(|m| m.2.len()).sum::<usize>();
+        let draws = number < PICTURES && values_drawn <= limits::MAP_VALUES;
+        drawn += usize::from(draws);
+        for (name, column, values) in maps {
+            rows.push(row(launch, name, &values));
+            if draws && !values.is_empty() {
+                let stem = format!("{name}_frame{}_launch{}", launch.frame, launch.launch);
+                let [w, h, d] = launch.size;
+                let bytes = values.iter().flat_map(|v| v.to_le_bytes());
+                report.files.push(File {
+                    name: format!("{stem}.npy"),
+                    about: format!("{} of each invocation, {}", column.name, launch.words()),
+                    content: npy("<f4", &[(h * d) as usize, w as usize], bytes),
+                });
+                report.images.push(Image {
+                    name: stem,
+                    title: format!("{}, {}", column.name, launch.words()),
+                    value: column,
+                    width: w,
+                    height: h * d,
+                    pixels: values,
+                });
             }
         }
-        report.headlines.extend(headline(&rows));
-        report.tables = vec![SHEET.table(rows)];
-        if events.launches.len() > drawn {
-            report.notes.push(format!("Of {} launches the first {drawn} are drawn.", events.launches.len()));
-        }
-        Ok(report)
     }
+    report.headlines.extend(headline(&rows));
+    report.tables = vec![SHEET.table(rows)];
+    if events.launches.len() > drawn {
+        report.notes.push(format!("Of {} launches the first {drawn} are drawn.", events.launches.len()));
+    }
+    Ok(report)
 }
 
 /// The launch with most rays, and how they are spread over its invocations.

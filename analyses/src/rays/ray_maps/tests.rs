@@ -1,12 +1,15 @@
 use super::*;
+use crate::context::Context;
 use crate::rays::events::model::Model;
+use crate::rays::events::read;
 use crate::rays::events::text;
 use crate::report::{png, text as report_text};
+use trace::Source;
 
 #[test]
 fn the_report_is_printed_as_it_was() {
     let made = Model { width: 16, height: 8, ..Model::SMALL }.trace(true);
-    let text = report_text::render(&RayMaps.answer(&made.memory()).unwrap());
+    let text = report_text::render(&QUESTION.answer(&made.memory()).unwrap());
     crate::report::printed::hold("rays/ray_maps/printed.txt", &text);
 }
 
@@ -14,7 +17,7 @@ fn the_report_is_printed_as_it_was() {
 #[test]
 fn maps_add_up() {
     let made = Model::SMALL.trace(true);
-    let report = RayMaps.answer(&made.memory()).unwrap();
+    let report = QUESTION.answer(&made.memory()).unwrap();
     let sum = |name: &str| {
         let i = report.images.iter().find(|i| i.name == format!("{name}_frame1_launch0")).unwrap();
         i.pixels.iter().map(|v| *v as u64).sum::<u64>()
@@ -32,7 +35,7 @@ fn maps_add_up() {
 fn multiprocessors_have_maps() {
     let made = Model { width: 16, height: 8, ..Model::SMALL }.trace(true).memory();
     let names = |m: &trace::Memory| -> Vec<String> {
-        let report = RayMaps.answer(m).unwrap();
+        let report = QUESTION.answer(m).unwrap();
         report
             .images
             .into_iter()
@@ -65,7 +68,7 @@ fn multiprocessors_have_maps() {
         }
     }
     assert_eq!(names(&placed), ["sm_frame1_launch0", "warp_frame1_launch0"]);
-    let report = RayMaps.answer(&placed).unwrap();
+    let report = QUESTION.answer(&placed).unwrap();
     let of = |name: &str| report.images.iter().find(|i| i.name == name).unwrap();
     let (sm, warp) = (of("sm_frame1_launch0"), of("warp_frame1_launch0"));
     for i in (0..16 * 8).filter(|i| events[*i] > 0) {
@@ -106,7 +109,7 @@ fn unnecessary_by_hand() {
 fn classes_have_maps() {
     let mut memory = Model::SMALL.trace(true).memory();
     let names = |m: &trace::Memory| {
-        let report = RayMaps.answer(m).unwrap();
+        let report = QUESTION.answer(m).unwrap();
         let of = report.images.into_iter().filter(|i| i.name.starts_with("unnecessary_r"));
         of.map(|i| (i.name, i.pixels.iter().map(|v| *v as u64).sum::<u64>())).collect::<Vec<_>>()
     };

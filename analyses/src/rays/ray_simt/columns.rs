@@ -1,8 +1,8 @@
 //! The tables of `ray-simt`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::{ENTRY, LAUNCH};
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Invocations, Percent, Subgroups, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 const ACTUAL: &[Meaning] = &[
     m("actual", Subgroups, "events that subgroups had, as recorded"),

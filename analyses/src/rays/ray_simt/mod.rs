@@ -16,19 +16,24 @@ mod columns;
 #[cfg(test)]
 mod tests;
 
-use crate::Question;
-use crate::context::Context;
-use crate::explain::Sheet;
-use crate::rays::events::{ALL, Events, Occupancy, Wants, counts, fullness, read};
+use crate::rays::events::{ALL, Events, Occupancy, Wants, counts, fullness};
 use crate::rays::replayer::{Packing, Replayer, Shares};
+use crate::report::sheet::Sheet;
 use crate::report::{Cell, Mark, Report, Series, Table, percent};
+use crate::{Question, Session};
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{RAY_LAUNCHES, RAYS, RayEvent, WARPS};
 use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct RaySimt;
+pub static QUESTION: Question = Question {
+    name: "ray-simt",
+    about: "how full subgroups were at events of rays, per shader and subgroup, and how full they could have been",
+    wants: &[&RAY_LAUNCHES, &RAYS, &WARPS],
+    sheets: columns::SHEETS,
+    events: Some(WANTS),
+    answer,
+};
 
 /// Subgroups that are listed: those that wasted most.
 const TOP: usize = 20;
@@ -68,86 +73,64 @@ struct Actual {
 /// What it wants to know of events.
 const WANTS: Wants = Wants { places: false, ticks: false };
 
-impl Question for RaySimt {
-    fn name(&self) -> &'static str {
-        "ray-simt"
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let events = session.events()?;
+    let actual = actual(trace, events)?;
+    let mut shaders = BTreeMap::<Shader, Row>::new();
+    for (shader, sum) in &actual.shaders {
+        shaders.entry(*shader).or_default().actual += *sum;
     }
-
-    fn about(&self) -> &'static str {
-        "how full subgroups were at events of rays, per shader and subgroup, and how full they could have been"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS, &WARPS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn events(&self) -> Option<Wants> {
-        Some(WANTS)
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let events = read(trace, &context, WANTS)?;
-        let actual = actual(trace, &events)?;
-        let mut shaders = BTreeMap::<Shader, Row>::new();
-        for (shader, sum) in &actual.shaders {
-            shaders.entry(*shader).or_default().actual += *sum;
+    for launch in &events.launches {
+        let e = Replayer::new(events, launch).efficiency(&Packing::recorded(launch));
+        for (code, sum) in events.codes.iter().zip(&e.codes).filter(|c| c.1.synthetic.events > 0) {
+            shaders.entry((code.kind, code.entry.into())).or_default().shares += *sum;
         }
-        for launch in &events.launches {
-            let e = Replayer::new(&events, launch).efficiency(&Packing::recorded(launch));
-            for (code, sum) in events.codes.iter().zip(&e.codes).filter(|c| c.1.synthetic.events > 0) {
-                shaders.entry((code.kind, code.entry.into())).or_default().shares += *sum;
-            }
-        }
-        let mut whole = BTreeMap::from([(ALL, Row::default())]);
-        for (shader, row) in &shaders {
-            let sum = whole.entry(if counts(shader.0) { ALL } else { shader.0.name() }).or_default();
-            sum.actual += row.actual;
-            sum.shares += row.shares;
-        }
-        let mut report = Report::new(self.name(), "SIMT efficiency of rays");
-        let all = whole[ALL];
-        let of_shaders = shaders.iter().map(|(shader, row)| (*shader, row.actual));
-        report.headlines.extend(fullness(&context, all.actual, of_shaders));
-        let bound = all.shares.bound.percent().filter(|b| all.actual.percent().is_some_and(|a| a < *b));
-        report.headlines.extend(bound.map(|b| {
-            format!(
-                "The same subgroups could be {} full, if they executed their events in the best order.",
-                percent(b)
-            )
-        }));
-        let row = |(shader, row): (&Shader, &Row)| {
-            let first = [Cell::from(shader.0.name())].into_iter().chain(context.entry_cells(shader.1));
-            first.chain(row.cells()).collect()
-        };
-        report.tables = vec![
-            columns::WHOLE
-                .table(whole.iter().map(|(of, r)| [Cell::from(*of)].into_iter().chain(r.cells()).collect())),
-            columns::SHADERS.table(shaders.iter().map(row)),
-            subgroups(&events, &actual),
-        ];
-        report.series = vec![
-            bars(columns::POPCOUNTS, "Active invocations at an event", &actual.popcounts),
-            bars(columns::EFFICIENCIES, "Efficiency of a subgroup, in percent", &efficiencies(&actual)),
-        ];
-        if actual.shaders.is_empty() {
-            report.notes.push("No event of a subgroup was recorded.".into());
-        }
-        let moved = shaders.values().filter(|r| r.moved()).count();
-        if moved > 0 {
-            report.notes.push(format!(
-                "{moved} of {} shaders had fewer events than the recorded subgroups have in any order: the device put \
-                 invocations into other subgroups.",
-                shaders.len()
-            ));
-        }
-        Ok(report)
     }
+    let mut whole = BTreeMap::from([(ALL, Row::default())]);
+    for (shader, row) in &shaders {
+        let sum = whole.entry(if counts(shader.0) { ALL } else { shader.0.name() }).or_default();
+        sum.actual += row.actual;
+        sum.shares += row.shares;
+    }
+    let mut report = Report::new(QUESTION.name, "SIMT efficiency of rays");
+    let all = whole[ALL];
+    let of_shaders = shaders.iter().map(|(shader, row)| (*shader, row.actual));
+    report.headlines.extend(fullness(context, all.actual, of_shaders));
+    let bound = all.shares.bound.percent().filter(|b| all.actual.percent().is_some_and(|a| a < *b));
+    report.headlines.extend(bound.map(|b| {
+        format!(
+            "The same subgroups could be {} full, if they executed their events in the best order.",
+            percent(b)
+        )
+    }));
+    let row = |(shader, row): (&Shader, &Row)| {
+        let first = [Cell::from(shader.0.name())].into_iter().chain(context.entry_cells(shader.1));
+        first.chain(row.cells()).collect()
+    };
+    report.tables = vec![
+        columns::WHOLE
+            .table(whole.iter().map(|(of, r)| [Cell::from(*of)].into_iter().chain(r.cells()).collect())),
+        columns::SHADERS.table(shaders.iter().map(row)),
+        subgroups(events, &actual),
+    ];
+    report.series = vec![
+        bars(columns::POPCOUNTS, "Active invocations at an event", &actual.popcounts),
+        bars(columns::EFFICIENCIES, "Efficiency of a subgroup, in percent", &efficiencies(&actual)),
+    ];
+    if actual.shaders.is_empty() {
+        report.notes.push("No event of a subgroup was recorded.".into());
+    }
+    let moved = shaders.values().filter(|r| r.moved()).count();
+    if moved > 0 {
+        report.notes.push(format!(
+            "{moved} of {} shaders had fewer events than the recorded subgroups have in any order: the device put \
+             invocations into other subgroups.",
+            shaders.len()
+        ));
+    }
+    Ok(report)
 }
 
 fn actual(trace: &dyn Source, events: &Events) -> Result<Actual, Unreadable> {

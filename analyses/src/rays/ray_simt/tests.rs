@@ -5,7 +5,7 @@ use crate::report::text;
 #[test]
 fn the_report_is_printed_as_it_was() {
     let made = Model { width: 8, height: 8, samples: 1, ..Model::SMALL }.trace(true);
-    let text = text::render(&RaySimt.answer(&made.memory()).unwrap());
+    let text = text::render(&QUESTION.answer(&made.memory()).unwrap());
     crate::report::printed::hold("rays/ray_simt/printed.txt", &text);
 }
 
@@ -19,7 +19,7 @@ fn by_hand() {
             memory.put(table, row);
         }
     });
-    let none = RaySimt.answer(&memory).unwrap();
+    let none = QUESTION.answer(&memory).unwrap();
     assert_eq!(none.tables[0].rows[0][3], Cell::Missing);
     assert_eq!(none.notes, ["No event of a subgroup was recorded."]);
     let mut put = |kind: RayEvent, entry, mask| {
@@ -30,7 +30,7 @@ fn by_hand() {
     put(RayEvent::Miss, 3, 0xffff);
     // A callable is in a row of its own, and in nothing else.
     put(RayEvent::Callable, 9, 0xff);
-    let report = RaySimt.answer(&memory).unwrap();
+    let report = QUESTION.answer(&memory).unwrap();
     let callable = [Cell::from("callable"), Cell::Count(1), Cell::Count(8), Cell::Number(25.0)];
     assert_eq!(report.tables[0].rows[1][..4], callable);
     assert_eq!(report.tables[0].rows[0][1..4], [Cell::Count(2), Cell::Count(48), Cell::Number(75.0)]);
@@ -44,7 +44,7 @@ fn a_device_that_moves_invocations_is_found_out() {
     let made = Model::SMALL.trace(true);
     let mut memory = made.memory();
     let note =
-        |m: &trace::Memory| RaySimt.answer(m).unwrap().notes.iter().any(|n| n.contains("other subgroups"));
+        |m: &trace::Memory| QUESTION.answer(m).unwrap().notes.iter().any(|n| n.contains("other subgroups"));
     assert!(!note(&memory));
     let mut moved = trace::Memory::default();
     made.rows(&mut |table, row| {
@@ -75,7 +75,7 @@ fn a_device_that_moves_invocations_is_found_out() {
 /// The model's subgroups keep Replayer's rules: actual is synthetic.
 #[test]
 fn the_model_s_actual_is_synthetic() {
-    let report = RaySimt.answer(&Model::SMALL.trace(true).memory()).unwrap();
+    let report = QUESTION.answer(&Model::SMALL.trace(true).memory()).unwrap();
     for row in report.tables[0].rows.iter().chain(&report.tables[1].rows) {
         let n = row.len();
         assert_eq!(row[n - 8..n - 5], row[n - 5..n - 2]);

@@ -23,21 +23,26 @@ mod tests;
 
 pub use simulate::{Hints, Options, Placed, Window, simulate, stages};
 
-use crate::Question;
-use crate::context::Context;
 use crate::context::columns::LAUNCH;
-use crate::explain::{Sheet, m, sheet};
-use crate::rays::events::{Events, Launch, Wants, read};
+use crate::rays::events::{Events, Launch, Wants};
 use crate::rays::repack::heaviest;
 use crate::rays::replayer::{Packing, Replayer};
 use crate::report::Unit::{Count, Percent, Subgroups, Text};
+use crate::report::sheet::{Sheet, m, sheet};
 use crate::report::{Cell, Report, most, percent};
+use crate::{Question, Session};
+use trace::Unreadable;
 use trace::tables::{RAY_LAUNCHES, RAYS};
-use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Reorder;
+pub static QUESTION: Question = Question {
+    name: "reorder",
+    about: "SIMT efficiency if invocations were reordered before miss and closest-hit shaders",
+    wants: &[&RAY_LAUNCHES, &RAYS],
+    sheets: &[SHEET],
+    events: Some(WANTS),
+    answer,
+};
 
 /// A side of cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,38 +104,14 @@ const SHEET: Sheet = sheet(
     ],
 );
 
-impl Question for Reorder {
-    fn name(&self) -> &'static str {
-        "reorder"
-    }
-
-    fn about(&self) -> &'static str {
-        "SIMT efficiency if invocations were reordered before miss and closest-hit shaders"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        &[SHEET]
-    }
-
-    fn events(&self) -> Option<Wants> {
-        Some(WANTS)
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let events = read(trace, &context, WANTS)?;
-        Ok(report(&events, &Grid::default()))
-    }
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let events = session.events()?;
+    Ok(report(events, &Grid::default()))
 }
 
 /// Every launch with everything of a grid; events have to have been read with their places.
 pub fn report(events: &Events, grid: &Grid) -> Report {
-    let mut report = Report::new(Reorder.name(), "Simulated shader execution reordering");
+    let mut report = Report::new(QUESTION.name, "Simulated shader execution reordering");
     let mut rows = vec![];
     for launch in &events.launches {
         let replayer = Replayer::new(events, launch);

@@ -1,5 +1,7 @@
 use super::*;
+use crate::context::Context;
 use crate::rays::events::model::Model;
+use crate::rays::events::read;
 use crate::rays::events::{Events, text};
 use std::fmt::Write;
 use trace::tables::RayEvent;
@@ -183,6 +185,6 @@ fn a_grid_is_tried_as_it_was_said() {
 #[test]
 fn the_report_is_printed_as_it_was() {
     let made = Model { width: 16, height: 8, ..Model::SMALL }.trace(true);
-    let text = crate::report::text::render(&Reorder.answer(&made.memory()).unwrap());
+    let text = crate::report::text::render(&QUESTION.answer(&made.memory()).unwrap());
     crate::report::printed::hold("rays/reorder/printed.txt", &text);
 }

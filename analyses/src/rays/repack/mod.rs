@@ -35,6 +35,6 @@ mod work;
 pub use asked::asked;
 pub use methods::{METHODS, by_name};
 pub(crate) use question::heaviest;
-pub use question::{Repack, report, rows, spread};
+pub use question::{QUESTION, report, rows, spread};
 pub use trace::swizzle::{Swizzle, npy};
 pub use work::{Method, Options, TILE, Work, swizzle};

@@ -2,22 +2,27 @@
 
 use super::methods::METHODS;
 use super::work::{Method, Options, TILE, Work};
-use crate::Question;
-use crate::context::Context;
 use crate::context::columns::LAUNCH;
-use crate::explain::{Sheet, m, sheet};
-use crate::rays::events::{Events, Wants, read};
+use crate::rays::events::{Events, Wants};
 use crate::rays::replayer::Packing;
 use crate::report::Unit::{Percent, Ratio, Subgroups, Text};
+use crate::report::sheet::{Sheet, m, sheet};
 use crate::report::{Cell, Report, most, percent};
+use crate::{Question, Session};
 use rayon::prelude::*;
+use trace::Unreadable;
 use trace::swizzle::Swizzle;
 use trace::tables::{RAY_LAUNCHES, RAYS};
-use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Repack;
+pub static QUESTION: Question = Question {
+    name: "repack",
+    about: "SIMT efficiency that subgroups would have if invocations were sorted into them otherwise",
+    wants: &[&RAY_LAUNCHES, &RAYS],
+    sheets: &[SHEET],
+    events: Some(WANTS),
+    answer,
+};
 
 /// The mean distance of a subgroup's work from its centre, in pixels.
 pub fn spread(work: &Work<'_>, packing: &Packing) -> f64 {
@@ -79,7 +84,7 @@ pub fn rows(
 
 /// What every method would do, from its lines.
 pub fn report(rows: Vec<Vec<Cell>>) -> Report {
-    let mut report = Report::new(Repack.name(), "Repacking");
+    let mut report = Report::new(QUESTION.name, "Repacking");
     report.headlines.extend(headline(&rows));
     report.tables = vec![SHEET.table(rows)];
     report
@@ -135,37 +140,13 @@ const SHEET: Sheet = sheet(
     ],
 );
 
-impl Question for Repack {
-    fn name(&self) -> &'static str {
-        "repack"
-    }
-
-    fn about(&self) -> &'static str {
-        "SIMT efficiency that subgroups would have if invocations were sorted into them otherwise"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        &[SHEET]
-    }
-
-    fn events(&self) -> Option<Wants> {
-        Some(WANTS)
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let events = read(trace, &context, WANTS)?;
-        let mut report = report(rows(&events, &Options::DEFAULT, METHODS, &mut |_| {}));
-        let [w, h] = TILE;
-        report.notes.push(format!(
-            "Efficiency is synthetic: what Replayer makes of the rays' events. Tiles are those that \
-             question warp-order finds, and of {w} x {h} pixels where it finds none; `reray-replay rays repack` takes others, and writes the swizzles."
-        ));
-        Ok(report)
-    }
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let events = session.events()?;
+    let mut report = report(rows(events, &Options::DEFAULT, METHODS, &mut |_| {}));
+    let [w, h] = TILE;
+    report.notes.push(format!(
+        "Efficiency is synthetic: what Replayer makes of the rays' events. Tiles are those that \
+         question warp-order finds, and of {w} x {h} pixels where it finds none; `reray-replay rays repack` takes others, and writes the swizzles."
+    ));
+    Ok(report)
 }

@@ -1,5 +1,4 @@
 use super::*;
-use crate::Question;
 use crate::rays::events::model::{Model, Order};
 use crate::rays::events::{Events, text};
 use crate::report::text as report_text;
@@ -214,6 +213,6 @@ fn files_come_back_and_damage_is_found() {
 #[test]
 fn the_report_is_printed_as_it_was() {
     let made = Model::SMALL.trace(true);
-    let text = report_text::render(&Repack.answer(&made.memory()).unwrap());
+    let text = report_text::render(&QUESTION.answer(&made.memory()).unwrap());
     crate::report::printed::hold("rays/repack/printed.txt", &text);
 }

@@ -1,8 +1,8 @@
 //! The tables of `shader-clock`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::LAUNCH;
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Cycles, Percent};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 pub const CLOCK: &[Meaning] = &[
     m("invocations", Count, "invocations of ray generation that were recorded"),

@@ -25,19 +25,24 @@ mod tests;
 
 pub use panels::panels;
 
-use crate::Question;
-use crate::explain::Sheet;
 use crate::limits;
 use crate::rays::repack::npy;
 use crate::report::{Cell, Column, File, Image, Report, Unit, counted, most, percent};
 use crate::stats::percentile;
+use crate::{Question, Session};
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{NOWHERE, SHADER_CLOCK};
 use trace::{Columns, Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct ShaderClock;
+pub static QUESTION: Question = Question {
+    name: "shader-clock",
+    about: "how long each invocation of ray generation shaders took, and on which multiprocessor: maps of each launch",
+    wants: &[&SHADER_CLOCK],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
 /// Launches that are drawn: the first.
 const PICTURES: usize = 8;
@@ -267,71 +272,54 @@ fn headline(launches: &[Launch]) -> Option<String> {
     ))
 }
 
-impl Question for ShaderClock {
-    fn name(&self) -> &'static str {
-        "shader-clock"
-    }
-
-    fn about(&self) -> &'static str {
-        "how long each invocation of ray generation shaders took, and on which multiprocessor: maps of each launch"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&SHADER_CLOCK];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let launches = read(trace)?;
-        let mut report = Report::new(self.name(), "Time and place of each invocation");
-        report.headlines.extend(headline(&launches));
-        let (mut rows, mut places) = (vec![], vec![]);
-        for (n, l) in launches.iter().enumerate() {
-            rows.push([vec![l.frame.into(), l.launch.into()], l.row()].concat());
-            let mut by_sm: BTreeMap<u32, (u64, u64, f64)> = BTreeMap::new();
-            for t in l.there().filter(|t| l.last[*t][0].is_finite()) {
-                by_sm.entry(l.first[t][0] as u32).or_default().0 += 1;
-                let at = by_sm.entry(l.last[t][0] as u32).or_default();
-                (at.1, at.2) = (at.1 + 1, at.2 + f64::from(l.ticks[t]));
-            }
-            places.extend(by_sm.into_iter().map(|(sm, (entered, left, ticks))| {
-                let numbers = [l.frame, l.launch, sm.into(), entered, left].map(Cell::Count);
-                numbers.into_iter().chain([Cell::Number(ticks)]).collect::<Vec<_>>()
-            }));
-            if n >= PICTURES {
-                continue;
-            }
-            for (name, column, values) in l.maps() {
-                let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
-                let image = l.image(name, column, values);
-                report.files.push(File {
-                    name: format!("{}.npy", image.name),
-                    about: image.title.clone(),
-                    content: npy("<f4", &[image.height as usize, image.width as usize], bytes.into_iter()),
-                });
-                report.images.push(image);
-            }
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let launches = read(trace)?;
+    let mut report = Report::new(QUESTION.name, "Time and place of each invocation");
+    report.headlines.extend(headline(&launches));
+    let (mut rows, mut places) = (vec![], vec![]);
+    for (n, l) in launches.iter().enumerate() {
+        rows.push([vec![l.frame.into(), l.launch.into()], l.row()].concat());
+        let mut by_sm: BTreeMap<u32, (u64, u64, f64)> = BTreeMap::new();
+        for t in l.there().filter(|t| l.last[*t][0].is_finite()) {
+            by_sm.entry(l.first[t][0] as u32).or_default().0 += 1;
+            let at = by_sm.entry(l.last[t][0] as u32).or_default();
+            (at.1, at.2) = (at.1 + 1, at.2 + f64::from(l.ticks[t]));
         }
-        if launches.len() > PICTURES {
-            report.notes.push(format!("Of {} launches the first {PICTURES} are drawn.", launches.len()));
+        places.extend(by_sm.into_iter().map(|(sm, (entered, left, ticks))| {
+            let numbers = [l.frame, l.launch, sm.into(), entered, left].map(Cell::Count);
+            numbers.into_iter().chain([Cell::Number(ticks)]).collect::<Vec<_>>()
+        }));
+        if n >= PICTURES {
+            continue;
         }
-        if launches.iter().any(|l| l.clock == "subgroup") {
-            report.notes.push(
-                "Clocks are those of subgroups: where invocations moved, their ticks mean nothing.".into(),
-            );
+        for (name, column, values) in l.maps() {
+            let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+            let image = l.image(name, column, values);
+            report.files.push(File {
+                name: format!("{}.npy", image.name),
+                about: image.title.clone(),
+                content: npy("<f4", &[image.height as usize, image.width as usize], bytes.into_iter()),
+            });
+            report.images.push(image);
         }
-        if !launches.iter().any(Launch::placed) {
-            let why = "The device was not asked where invocations ran, or does not say it (VK_NV_shader_sm_builtins).";
-            report.notes.push(why.into());
-        }
-        report.tables = vec![columns::LAUNCHES.table(rows)];
-        if !places.is_empty() {
-            report.tables.push(columns::MULTIPROCESSORS.table(places));
-        }
-        Ok(report)
     }
+    if launches.len() > PICTURES {
+        report.notes.push(format!("Of {} launches the first {PICTURES} are drawn.", launches.len()));
+    }
+    if launches.iter().any(|l| l.clock == "subgroup") {
+        report
+            .notes
+            .push("Clocks are those of subgroups: where invocations moved, their ticks mean nothing.".into());
+    }
+    if !launches.iter().any(Launch::placed) {
+        let why =
+            "The device was not asked where invocations ran, or does not say it (VK_NV_shader_sm_builtins).";
+        report.notes.push(why.into());
+    }
+    report.tables = vec![columns::LAUNCHES.table(rows)];
+    if !places.is_empty() {
+        report.tables.push(columns::MULTIPROCESSORS.table(places));
+    }
+    Ok(report)
 }

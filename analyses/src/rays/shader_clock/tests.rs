@@ -28,13 +28,13 @@ fn trace(placed: bool) -> Memory {
 
 #[test]
 fn the_report_is_printed_as_it_was() {
-    let text = text::render(&ShaderClock.answer(&trace(true)).unwrap());
+    let text = text::render(&QUESTION.answer(&trace(true)).unwrap());
     crate::report::printed::hold("rays/shader_clock/printed.txt", &text);
 }
 
 #[test]
 fn maps_show_who_was_where_and_how_long() {
-    let report = ShaderClock.answer(&trace(true)).unwrap();
+    let report = QUESTION.answer(&trace(true)).unwrap();
     let map = |name: &str| -> Vec<String> {
         let image = report.images.iter().find(|i| i.name == format!("{name}_frame3_launch0")).expect(name);
         assert_eq!((image.width, image.height), (4, 2));
@@ -57,7 +57,7 @@ fn maps_show_who_was_where_and_how_long() {
 
 #[test]
 fn where_the_device_does_not_say_where_there_are_times_alone() {
-    let report = ShaderClock.answer(&trace(false)).unwrap();
+    let report = QUESTION.answer(&trace(false)).unwrap();
     assert_eq!(report.images.iter().map(|i| &*i.name).collect::<Vec<_>>(), ["shader_clock_frame3_launch0"]);
     assert!(report.tables.len() == 1 && report.notes.iter().any(|n| n.contains("VK_NV_shader_sm_builtins")));
 }

@@ -29,20 +29,25 @@ mod tests;
 
 pub use detect::{ENOUGH, Found, Tile, detect};
 
-use crate::Question;
-use crate::context::Context;
 use crate::context::columns::LAUNCH;
-use crate::explain::{Sheet, m, sheet};
-use crate::rays::events::{NO, Wants, read};
+use crate::rays::events::{NO, Wants};
 use crate::report::Unit::{Count, Percent, Text};
+use crate::report::sheet::{Sheet, m, sheet};
 use crate::report::{Cell, Column, Image, Report, Unit, most};
+use crate::{Question, Session};
 use std::collections::BTreeMap;
+use trace::Unreadable;
 use trace::tables::{RAY_LAUNCHES, RAYS};
-use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct WarpOrder;
+pub static QUESTION: Question = Question {
+    name: "warp-order",
+    about: "which pixels are in a subgroup, and in which order subgroups are executed: rectangle, tile, quadrants",
+    wants: &[&RAY_LAUNCHES, &RAYS],
+    sheets: &[SHEET],
+    events: Some(WANTS),
+    answer,
+};
 
 /// Launches that are drawn: the first.
 const PICTURES: usize = 8;
@@ -74,89 +79,61 @@ const SHEET: Sheet = sheet(
     ],
 );
 
-impl Question for WarpOrder {
-    fn name(&self) -> &'static str {
-        "warp-order"
-    }
-
-    fn about(&self) -> &'static str {
-        "which pixels are in a subgroup, and in which order subgroups are executed: rectangle, tile, quadrants"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &RAYS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        &[SHEET]
-    }
-
-    fn events(&self) -> Option<Wants> {
-        Some(WANTS)
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let events = read(trace, &context, WANTS)?;
-        let mut report = Report::new(self.name(), "Order of subgroups");
-        let (mut rows, mut orders) = (vec![], BTreeMap::<String, u64>::new());
-        for launch in &events.launches {
-            let found = detect(launch);
-            *orders.entry(found.words()).or_default() += 1;
-            let share = |x: f64| Cell::Number(100.0 * x);
-            let [w, h, _] = launch.size;
-            let mut row: Vec<Cell> = vec![
-                launch.frame.into(),
-                launch.launch.into(),
-                format!("{w} x {h}").into(),
-                found.subgroups.into(),
-                format!("{} x {}", found.rectangle[0], found.rectangle[1]).into(),
-                share(found.rectangle_agrees),
-            ];
-            match &found.tile {
-                Some(t) => row.extend([
-                    format!("{} x {}", t.size[0], t.size[1]).into(),
-                    share(t.agrees),
-                    t.quadrants.map(|q| q.to_string()).join("-").into(),
-                    share(t.quadrants_agree),
-                    if t.averages { "averages" } else { "each" }.into(),
-                ]),
-                None if found.rows_agree >= ENOUGH => {
-                    row.extend([
-                        "none: row by row".into(),
-                        share(found.rows_agree),
-                        Cell::Missing,
-                        Cell::Missing,
-                        "each".into(),
-                    ]);
-                }
-                None => row.extend([
-                    "not found".into(),
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let events = session.events()?;
+    let mut report = Report::new(QUESTION.name, "Order of subgroups");
+    let (mut rows, mut orders) = (vec![], BTreeMap::<String, u64>::new());
+    for launch in &events.launches {
+        let found = detect(launch);
+        *orders.entry(found.words()).or_default() += 1;
+        let share = |x: f64| Cell::Number(100.0 * x);
+        let [w, h, _] = launch.size;
+        let mut row: Vec<Cell> = vec![
+            launch.frame.into(),
+            launch.launch.into(),
+            format!("{w} x {h}").into(),
+            found.subgroups.into(),
+            format!("{} x {}", found.rectangle[0], found.rectangle[1]).into(),
+            share(found.rectangle_agrees),
+        ];
+        match &found.tile {
+            Some(t) => row.extend([
+                format!("{} x {}", t.size[0], t.size[1]).into(),
+                share(t.agrees),
+                t.quadrants.map(|q| q.to_string()).join("-").into(),
+                share(t.quadrants_agree),
+                if t.averages { "averages" } else { "each" }.into(),
+            ]),
+            None if found.rows_agree >= ENOUGH => {
+                row.extend([
+                    "none: row by row".into(),
+                    share(found.rows_agree),
                     Cell::Missing,
                     Cell::Missing,
-                    Cell::Missing,
-                    Cell::Missing,
-                ]),
+                    "each".into(),
+                ]);
             }
-            rows.push(row);
+            None => {
+                row.extend(["not found".into(), Cell::Missing, Cell::Missing, Cell::Missing, Cell::Missing])
+            }
         }
-        let all = events.launches.len();
-        report
-            .headlines
-            .extend(most(&orders, |o| *o.1).map(|(order, n)| format!("{order} (launches: {n} of {all}).")));
-        let flat = |l: &&crate::rays::events::Launch| l.size[2] == 1 && !l.subgroup.is_empty();
-        for launch in events.launches.iter().filter(flat).take(PICTURES) {
-            report.images.push(Image {
-                name: format!("frame_{}_launch_{}", launch.frame, launch.launch),
-                title: format!("Order of subgroups, {}", launch.words()),
-                value: Column::new("subgroup", Unit::Count),
-                width: launch.size[0],
-                height: launch.size[1],
-                pixels: launch.subgroup.iter().map(|s| if *s == NO { f32::NAN } else { *s as f32 }).collect(),
-            });
-        }
-        report.tables = vec![SHEET.table(rows)];
-        Ok(report)
+        rows.push(row);
     }
+    let all = events.launches.len();
+    report
+        .headlines
+        .extend(most(&orders, |o| *o.1).map(|(order, n)| format!("{order} (launches: {n} of {all}).")));
+    let flat = |l: &&crate::rays::events::Launch| l.size[2] == 1 && !l.subgroup.is_empty();
+    for launch in events.launches.iter().filter(flat).take(PICTURES) {
+        report.images.push(Image {
+            name: format!("frame_{}_launch_{}", launch.frame, launch.launch),
+            title: format!("Order of subgroups, {}", launch.words()),
+            value: Column::new("subgroup", Unit::Count),
+            width: launch.size[0],
+            height: launch.size[1],
+            pixels: launch.subgroup.iter().map(|s| if *s == NO { f32::NAN } else { *s as f32 }).collect(),
+        });
+    }
+    report.tables = vec![SHEET.table(rows)];
+    Ok(report)
 }

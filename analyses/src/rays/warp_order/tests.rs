@@ -142,7 +142,7 @@ fn no_order_is_none() {
 #[test]
 fn the_report_is_printed_as_it_was() {
     let made = Model { width: 64, height: 40, samples: 1, bounces: 1, ..Model::SMALL }.trace(true);
-    let report = WarpOrder.answer(&made.memory()).unwrap();
+    let report = QUESTION.answer(&made.memory()).unwrap();
     assert_eq!((report.images[0].width, report.images[0].pixels[8]), (64, 4.0));
     let text = text::render(&report);
     crate::report::printed::hold("rays/warp_order/printed.txt", &text);

@@ -3,7 +3,9 @@
 //! Guarantees: every shape of a report that holds something is there, in the report's order.
 
 use super::pack::Pack;
+use crate::explain::meanings;
 use crate::report::shapes::{Listing, Timeline, Tree};
+use crate::report::sheet::Thing;
 use crate::report::summary::summary;
 use crate::report::{Cell, Column, Cost, Image, Mark, Picture, Report, Series, Table, Unit};
 use serde_json::{Value, json};
@@ -19,6 +21,8 @@ pub struct Input {
     pub facts: Vec<(String, String)>,
     /// What a reader has to know.
     pub notes: Vec<String>,
+    /// The frame that reports are of which do not say one.
+    pub frame: Option<u64>,
     /// What it answers; with each, what the question was.
     pub reports: Vec<(Report, String)>,
 }
@@ -43,7 +47,7 @@ pub fn pack(title: &str, inputs: &[Input]) -> Result<String, String> {
 }
 
 fn input(i: &Input) -> Value {
-    json!({ "name": i.name, "kind": i.kind, "facts": i.facts, "notes": i.notes })
+    json!({ "name": i.name, "kind": i.kind, "facts": i.facts, "notes": i.notes, "frame": i.frame })
 }
 
 fn report(p: &mut Pack, input: usize, r: &Report, about: &str) -> Value {
@@ -54,7 +58,8 @@ fn report(p: &mut Pack, input: usize, r: &Report, about: &str) -> Value {
         Cost::Nothing { why } => json!({ "none": why }),
         Cost::Unknown { why } => json!({ "unknown": why }),
     };
-    let tables: Vec<Value> = r.tables.iter().filter(|t| !t.rows.is_empty()).map(|t| table(p, t)).collect();
+    let tables: Vec<Value> =
+        r.tables.iter().filter(|t| !t.rows.is_empty()).map(|t| table(p, t, &r.analysis)).collect();
     let series: Vec<Value> =
         r.series.iter().filter(|s| !s.points.is_empty()).map(|s| one_series(p, s)).collect();
     let distributions: Vec<Value> = r
@@ -117,9 +122,14 @@ fn cells<'a>(p: &mut Pack, cells: impl Iterator<Item = &'a Cell> + Clone) -> Val
     }
 }
 
-fn table(p: &mut Pack, t: &Table) -> Value {
+fn table(p: &mut Pack, t: &Table, analysis: &str) -> Value {
+    let meanings = meanings(analysis, t);
     let columns = t.columns.iter().enumerate().map(|(n, c)| {
         let mut of = column(c);
+        if let Some(m) = meanings.as_ref().and_then(|all| all.get(n)) {
+            of["about"] = m.about.into();
+            of["thing"] = m.thing.map(Thing::name).into();
+        }
         of["cells"] = cells(p, t.rows.iter().map(|row| &row[n]));
         of
     });
@@ -148,7 +158,7 @@ fn image(p: &mut Pack, i: &Image) -> Value {
 }
 
 fn picture(p: &mut Pack, i: &Picture) -> Value {
-    json!({ "title": i.title, "about": i.about, "png": p.file(&i.png) })
+    json!({ "title": i.title, "about": i.about, "pass": i.pass, "png": p.file(&i.png) })
 }
 
 fn tree(p: &mut Pack, t: &Tree) -> Value {

@@ -17,10 +17,11 @@ use super::escape;
 /// The plots' library.
 const LIBRARY: &str = include_str!("vendor/echarts.min.js");
 /// The page's scripts, in the order in which they run.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 12] = [
     include_str!("page/dom.js"),
     include_str!("page/unpack.js"),
     include_str!("page/format.js"),
+    include_str!("page/things.js"),
     include_str!("page/chart.js"),
     include_str!("page/series.js"),
     include_str!("page/distribution.js"),

@@ -177,6 +177,7 @@ fn named_page(text: &str) -> String {
         facts: vec![(text.into(), text.into())],
         notes: vec![text.into()],
         reports: vec![(named(text), text.into())],
+        ..Input::default()
     };
     render(text, &[input]).expect("it can be rendered")
 }

@@ -21,22 +21,28 @@
 mod blocks;
 mod text;
 
-use crate::Question;
-use crate::context::{Context, short};
-use crate::explain::{Sheet, m, sheet};
+use crate::context::short;
 use crate::report::Unit::{Count, Percent, Subgroups, Text};
 use crate::report::shapes::{Line, Listing};
+use crate::report::sheet::{Sheet, m, sheet};
 use crate::report::{Cell, Column, File, Report, Unit, most, share};
+use crate::{Question, Session};
 use blocks::{Blocks, Done, measured};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use text::{Assembly, Source as SourceFile};
+use trace::Unreadable;
 use trace::tables::{SIMT, SOURCE_TEXT, SPIRV_TEXT};
-use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Annotate;
+pub static QUESTION: Question = Question {
+    name: "annotate",
+    about: "every instrumented shader's SPIR-V and source, with executions, SIMT efficiency and histogram over each block",
+    wants: &[&SIMT, &SPIRV_TEXT],
+    sheets: &[SHEET],
+    events: None,
+    answer,
+};
 
 /// The table: what a row is, and each column with its unit and meaning.
 const SHEET: Sheet = sheet(
@@ -53,74 +59,56 @@ const SHEET: Sheet = sheet(
     ]],
 );
 
-impl Question for Annotate {
-    fn name(&self) -> &'static str {
-        "annotate"
-    }
-
-    fn about(&self) -> &'static str {
-        "every instrumented shader's SPIR-V and source, with executions, SIMT efficiency and histogram over each block"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&SIMT, &SPIRV_TEXT];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        &[SHEET]
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let shaders = measured(trace, &context)?;
-        let mut texts: BTreeMap<Arc<str>, Texts> = BTreeMap::new();
-        trace.each(&SPIRV_TEXT, &mut |t| {
-            for row in 0..t.len() {
-                let lines = &mut texts.entry(t.text("shader")[row].clone()).or_default().assembly;
-                lines.push((t.u64("word_offset")[row], t.text("text")[row].clone()));
-            }
-            Ok(())
-        })?;
-        trace.each(&SOURCE_TEXT, &mut |t| {
-            for row in 0..t.len() {
-                let sources = &mut texts.entry(t.text("shader")[row].clone()).or_default().sources;
-                let lines = sources.entry(t.text("file")[row].clone()).or_default();
-                lines.push((t.u64("line")[row], t.text("text")[row].clone()));
-            }
-            Ok(())
-        })?;
-        let mut report = Report::new(self.name(), "Annotated shaders");
-        report.headlines.extend(headline(&shaders));
-        let mut rows = vec![];
-        for (shader, blocks) in &shaders {
-            let none = Texts::default();
-            let texts = texts.get(shader).unwrap_or(&none);
-            if !texts.assembly.is_empty() {
-                let content = Assembly(&texts.assembly).annotated(blocks);
-                report.listings.push(listing(shader, "SPIR-V", Assembly(&texts.assembly).lines(blocks)));
-                report.files.push(file(shader, "spvasm", "SPIR-V", content));
-            }
-            let mut names: Vec<String> = vec![];
-            for (path, lines) in &texts.sources {
-                let name = source_name(path, &mut names);
-                let source = SourceFile { file: path, lines };
-                let content = source.annotated(blocks);
-                report.listings.push(listing(shader, &name, source.lines(blocks)));
-                report.files.push(file(shader, &name, "source", content));
-            }
-            rows.push(row(shader, blocks, texts));
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let shaders = measured(trace, context)?;
+    let mut texts: BTreeMap<Arc<str>, Texts> = BTreeMap::new();
+    trace.each(&SPIRV_TEXT, &mut |t| {
+        for row in 0..t.len() {
+            let lines = &mut texts.entry(t.text("shader")[row].clone()).or_default().assembly;
+            lines.push((t.u64("word_offset")[row], t.text("text")[row].clone()));
         }
-        report.tables.push(SHEET.table(rows));
-        if report.files.iter().all(|f| f.name.ends_with(".spvasm")) {
-            report.notes.push(
-                "No module carries its source; compile with -g or -gVS (glslang), or -g or -fspv-debug=vulkan-with-source \
-                 (DXC, slang), to see it annotated."
-                    .into(),
-            );
+        Ok(())
+    })?;
+    trace.each(&SOURCE_TEXT, &mut |t| {
+        for row in 0..t.len() {
+            let sources = &mut texts.entry(t.text("shader")[row].clone()).or_default().sources;
+            let lines = sources.entry(t.text("file")[row].clone()).or_default();
+            lines.push((t.u64("line")[row], t.text("text")[row].clone()));
         }
-        Ok(report)
+        Ok(())
+    })?;
+    let mut report = Report::new(QUESTION.name, "Annotated shaders");
+    report.headlines.extend(headline(&shaders));
+    let mut rows = vec![];
+    for (shader, blocks) in &shaders {
+        let none = Texts::default();
+        let texts = texts.get(shader).unwrap_or(&none);
+        if !texts.assembly.is_empty() {
+            let content = Assembly(&texts.assembly).annotated(blocks);
+            report.listings.push(listing(shader, "SPIR-V", Assembly(&texts.assembly).lines(blocks)));
+            report.files.push(file(shader, "spvasm", "SPIR-V", content));
+        }
+        let mut names: Vec<String> = vec![];
+        for (path, lines) in &texts.sources {
+            let name = source_name(path, &mut names);
+            let source = SourceFile { file: path, lines };
+            let content = source.annotated(blocks);
+            report.listings.push(listing(shader, &name, source.lines(blocks)));
+            report.files.push(file(shader, &name, "source", content));
+        }
+        rows.push(row(shader, blocks, texts));
     }
+    report.tables.push(SHEET.table(rows));
+    if report.files.iter().all(|f| f.name.ends_with(".spvasm")) {
+        report.notes.push(
+            "No module carries its source; compile with -g or -gVS (glslang), or -g or -fspv-debug=vulkan-with-source \
+             (DXC, slang), to see it annotated."
+                .into(),
+        );
+    }
+    Ok(report)
 }
 
 fn sum(blocks: &Blocks, of: fn(&Done) -> u64) -> u64 {

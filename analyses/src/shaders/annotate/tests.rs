@@ -1,6 +1,7 @@
 //! Known records over known texts.
 
 use super::*;
+use crate::context::Context;
 use crate::context::sample;
 use trace::{Memory, Value};
 
@@ -31,7 +32,7 @@ fn trace() -> Memory {
 
 #[test]
 fn comments_stand_over_blocks() {
-    let report = Annotate.answer(&trace()).unwrap();
+    let report = QUESTION.answer(&trace()).unwrap();
     let names: Vec<&str> = report.files.iter().map(|f| f.name.as_str()).collect();
     assert_eq!(names, ["1f2e3d4c00112233.spvasm", "1f2e3d4c00112233.sky.frag"]);
     let text = |n: usize| String::from_utf8(report.files[n].content.clone()).unwrap();
@@ -59,7 +60,7 @@ fn comments_stand_over_blocks() {
 
 #[test]
 fn the_table_has_every_shader() {
-    let report = Annotate.answer(&trace()).unwrap();
+    let report = QUESTION.answer(&trace()).unwrap();
     let most =
         "Most was idle in shader 1f2e3d4c: 70.00 % of its slots were active, over 15 executions of blocks.";
     assert_eq!(report.headlines, [most]);
@@ -83,7 +84,7 @@ fn what_is_not_told_apart_is_named() {
 fn records_of_no_block_are_refused() {
     let mut m = trace();
     m.put(&SIMT, &[1, 0, 7, 0, 8, 1, 8].map(Value::U64));
-    assert!(Annotate.answer(&m).unwrap_err().0.contains("function 7, block 0 is in no table"));
+    assert!(QUESTION.answer(&m).unwrap_err().0.contains("function 7, block 0 is in no table"));
 }
 
 #[test]

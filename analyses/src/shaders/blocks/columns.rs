@@ -1,8 +1,8 @@
 //! The tables of `blocks`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::{BLOCK, ENTRY, FRAME, SHADER};
-use crate::explain::{Sheet, m, sheet};
 use crate::report::Unit::{Count, Executions, Instructions, Percent, Pixels, Ratio, Text};
+use crate::report::sheet::{Sheet, m, sheet};
 
 pub const SHADERS: Sheet = sheet(
     "shaders",

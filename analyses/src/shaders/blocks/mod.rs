@@ -21,14 +21,14 @@ pub mod profile;
 #[cfg(test)]
 mod tests;
 
-use crate::Question;
 use crate::context::Context;
-use crate::explain::Sheet;
+use crate::report::sheet::Sheet;
 use crate::report::{Cell, Mark, Report, Series, Table, counted, most, share};
+use crate::{Question, Session};
 use counts::Counts;
 use std::collections::BTreeMap;
+use trace::Unreadable;
 use trace::tables::{BLOCK_COUNTS, BLOCK_RUNS};
-use trace::{Source, Unreadable};
 
 /// Below this share of a shader's entries a block is nearly unused.
 pub const NEARLY: f64 = 0.00001;
@@ -36,41 +36,30 @@ pub const NEARLY: f64 = 0.00001;
 /// How many blocks the table of the hottest has.
 const HOTTEST: usize = 50;
 
-/// See the module's header.
-pub struct Blocks;
+/// The question.
+pub static QUESTION: Question = Question {
+    name: "blocks",
+    about: "which basic blocks ran how often: hot, cold, never run",
+    wants: &[&BLOCK_RUNS, &BLOCK_COUNTS],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
-impl Question for Blocks {
-    fn name(&self) -> &'static str {
-        "blocks"
-    }
-
-    fn about(&self) -> &'static str {
-        "which basic blocks ran how often: hot, cold, never run"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static WANTS: [&trace::Table; 2] = [&BLOCK_RUNS, &BLOCK_COUNTS];
-        &WANTS
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let (context, counts) = (Context::read(trace)?, Counts::read(trace, None)?);
-        let all = blocks(&context, &counts);
-        let mut report = Report::new("blocks", "Executions of basic blocks");
-        let (by_work, total) = by_work(&all);
-        report.headlines = headlines(&context, &all, &by_work, total);
-        report.tables.push(shaders(&context, &counts, &all));
-        report.tables.push(unused(&context, &all));
-        report.tables.push(hottest(&context, &by_work, total, &counts));
-        report.tables.push(frames(&context, &counts));
-        report.series = histograms(&counts, &all);
-        report.notes = counts.notes();
-        Ok(report)
-    }
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let (context, counts) = (session.context()?, Counts::read(trace, None)?);
+    let all = blocks(context, &counts);
+    let mut report = Report::new("blocks", "Executions of basic blocks");
+    let (by_work, total) = by_work(&all);
+    report.headlines = headlines(context, &all, &by_work, total);
+    report.tables.push(shaders(context, &counts, &all));
+    report.tables.push(unused(context, &all));
+    report.tables.push(hottest(context, &by_work, total, &counts));
+    report.tables.push(frames(context, &counts));
+    report.series = histograms(&counts, &all);
+    report.notes = counts.notes();
+    Ok(report)
 }
 
 /// A block of a shader.

@@ -6,6 +6,7 @@ use crate::context::sample;
 use crate::report::Unit;
 use std::process::Command;
 use trace::Memory;
+use trace::Source;
 use trace::Value::{Text, U64};
 
 /// Two frames of the sample's shaders. In the second the compute shader does not run.
@@ -41,7 +42,7 @@ fn cell<'a>(t: &'a Table, row: usize, name: &str, unit: Unit) -> &'a Cell {
 
 #[test]
 fn every_number_of_a_known_trace() {
-    let r = Blocks.answer(&trace(1)).unwrap();
+    let r = QUESTION.answer(&trace(1)).unwrap();
     // 160 times 10 of 160 times 13 and 10 times 20; 4 of 17 and 20.
     assert_eq!(
         r.headlines,
@@ -89,7 +90,7 @@ fn every_number_of_a_known_trace() {
 
 #[test]
 fn samples_are_scaled_and_say_so() {
-    let r = Blocks.answer(&trace(4)).unwrap();
+    let r = QUESTION.answer(&trace(4)).unwrap();
     assert_eq!(cell(&r.tables[0], 0, "entries", Unit::Executions), &Cell::Number(640.0));
     assert!(r.notes[1].starts_with("Estimated: one in 4"), "{:?}", r.notes);
 }
@@ -99,14 +100,14 @@ fn blocks_under_the_threshold_are_nearly_unused_and_shaders_that_did_not_run_are
     let mut m = trace(1);
     m.put(&BLOCK_COUNTS, &[Text("blocks"), U64(1), U64(0), U64(0), U64(0), U64(1_000_000)]);
     m.put(&BLOCK_COUNTS, &[Text("blocks"), U64(1), U64(0), U64(1), U64(1), U64(10)]);
-    let r = Blocks.answer(&m).unwrap();
+    let r = QUESTION.answer(&m).unwrap();
     assert_eq!(cell(&r.tables[0], 0, "unused", Unit::Count), &Cell::Count(0));
     assert_eq!(cell(&r.tables[0], 0, "nearly unused", Unit::Count), &Cell::Count(1));
     let mut idle = sample::trace();
     let run = [Text("blocks"), U64(1), Text("subgroups"), Text("plain"), U64(1), Text("knuth")];
     idle.put(&BLOCK_RUNS, &run.into_iter().chain([Text("exit"), U64(1)]).collect::<Vec<_>>());
     idle.put(&BLOCK_COUNTS, &[Text("blocks"), U64(1), U64(0), U64(0), U64(0), U64(0)]);
-    let r = Blocks.answer(&idle).unwrap();
+    let r = QUESTION.answer(&idle).unwrap();
     assert_eq!(cell(&r.tables[0], 0, "unused", Unit::Percent), &Cell::Missing);
     assert!(r.tables[1].rows.is_empty());
     assert!(r.notes[0].contains("subgroups") && r.notes[1].contains("without atomics"), "{:?}", r.notes);
@@ -192,7 +193,7 @@ fn traces_add_up_to_one_that_answers_as_they_do() {
     for table in MERGED {
         assert_eq!(grouped.read(table), merged.read(table), "{}", table.name);
     }
-    assert_eq!(Blocks.answer(&same).unwrap(), Blocks.answer(&one).unwrap());
+    assert_eq!(QUESTION.answer(&same).unwrap(), QUESTION.answer(&one).unwrap());
     let e = merge(&[&one, &trace(2)]).unwrap_err();
     assert!(e.0.contains("trace 2: pass blocks counted in another way"), "{e}");
     let mut changed = trace(1);

@@ -1,8 +1,8 @@
 //! The tables of `counters`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::FRAME;
-use crate::explain::{Meaning, OTHERS, Sheet, m, sheet};
 use crate::report::Unit::{Count, Executions, Text};
+use crate::report::sheet::{Meaning, OTHERS, Sheet, Thing, m, sheet};
 
 pub const METRICS: Sheet = sheet(
     "metrics",
@@ -16,13 +16,18 @@ pub const METRICS: Sheet = sheet(
 );
 
 const ACTION: &[Meaning] = &[
-    m("frame", Count, "the capture's number of the frame, from 1"),
+    m("frame", Count, "the capture's number of the frame, from 1").names(Thing::Frame),
+    m(
+        "draw",
+        Count,
+        "its number among the frame's draws, dispatches and traces, from 1; of several executions the first's",
+    ).names(Thing::Draw),
     m("range", Count, "which recording of a command buffer, from 0"),
     m("result index", Count, "which draw, dispatch or trace of the recording, from 0"),
     m("command", Text, "the command"),
     m("command buffer", Count, "the capture's id of the command buffer"),
     m("index", Count, "which of all commands of the recording"),
-    m("pipeline", Text, "the pipeline, or that shader objects were bound"),
+    m("pipeline", Text, "the pipeline, or that shader objects were bound").names(Thing::Pipeline),
     m(
         "executions",
         Executions,

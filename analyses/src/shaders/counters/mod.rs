@@ -11,16 +11,23 @@ mod columns;
 #[cfg(test)]
 mod tests;
 
-use crate::Question;
 use crate::context::Context;
-use crate::explain::{Meaning, Sheet};
+use crate::report::sheet::Meaning;
 use crate::report::{Cell, Column, Report, Table, Unit, most, share};
+use crate::{Question, Session};
 use std::collections::BTreeMap;
 use trace::tables::{ACTIONS, CLASSES, COUNTERS, METRICS, NOWHERE};
 use trace::{Source, Unreadable};
 
-/// See the module's header.
-pub struct Counters;
+/// The question.
+pub static QUESTION: Question = Question {
+    name: "counters",
+    about: "what each draw, dispatch and trace executed, by class of instructions, stage and basic block",
+    wants: &[&METRICS, &ACTIONS, &COUNTERS],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
 /// What stands for the actions of shaders that could not be told them.
 const ALL: &str = "all of shaders that could not be told";
@@ -28,58 +35,38 @@ const ALL: &str = "all of shaders that could not be told";
 /// How many actions the table of the dearest has.
 const TOP: usize = 20;
 
-impl Question for Counters {
-    fn name(&self) -> &'static str {
-        "counters"
-    }
-
-    fn about(&self) -> &'static str {
-        "what each draw, dispatch and trace executed, by class of instructions, stage and basic block"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static WANTED: [&trace::Table; 3] = [&METRICS, &ACTIONS, &COUNTERS];
-        &WANTED
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let metrics = metrics(trace)?;
-        let values = values(trace, metrics.len())?;
-        let mut report = Report::new("counters", "Counters of actions");
-        let mut totals: BTreeMap<Key, Vec<u64>> = BTreeMap::new();
-        let mut sums = vec![0u64; metrics.len()];
-        for (place, counters) in &values {
-            let of = totals.entry(place.key()).or_insert_with(|| vec![0; metrics.len()]);
-            for (m, v) in counters.iter().enumerate() {
-                of[m] = of[m].saturating_add(*v);
-                sums[m] = sums[m].saturating_add(*v);
-            }
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let metrics = metrics(trace)?;
+    let values = values(trace, metrics.len())?;
+    let mut report = Report::new("counters", "Counters of actions");
+    let mut totals: BTreeMap<Key, Vec<u64>> = BTreeMap::new();
+    let mut sums = vec![0u64; metrics.len()];
+    for (place, counters) in &values {
+        let of = totals.entry(place.key()).or_insert_with(|| vec![0; metrics.len()]);
+        for (m, v) in counters.iter().enumerate() {
+            of[m] = of[m].saturating_add(*v);
+            sums[m] = sums[m].saturating_add(*v);
         }
-        report.tables.push(metrics_table(&metrics, &sums));
-        let actions = actions(trace)?;
-        let rows = |keys: Vec<Key>| -> Vec<Vec<Cell>> {
-            keys.iter().map(|k| action_row(*k, &actions, &totals, &context, metrics.len())).collect()
-        };
-        let mut top: Vec<Key> = totals.keys().copied().collect();
-        top.sort_by_key(|k| (std::cmp::Reverse(totals[k].iter().sum::<u64>()), *k));
-        top.truncate(TOP);
-        if let Some(key) = top.first() {
-            report.headlines.extend(headline(key, &actions, &totals[key], &sums, &metrics, &context));
-        }
-        report.tables.push(columns::DEAREST.table_with(of_metrics(&metrics), rows(top)));
-        let all = actions.keys().chain(totals.keys()).copied().collect::<std::collections::BTreeSet<_>>();
-        report
-            .tables
-            .push(columns::ACTIONS.table_with(of_metrics(&metrics), rows(all.into_iter().collect())));
-        report.tables.push(values_table(&metrics, &values, &context));
-        report.notes = notes(trace, &metrics)?;
-        Ok(report)
     }
+    report.tables.push(metrics_table(&metrics, &sums));
+    let actions = actions(trace)?;
+    let rows = |keys: Vec<Key>| -> Vec<Vec<Cell>> {
+        keys.iter().map(|k| action_row(*k, &actions, &totals, context, metrics.len())).collect()
+    };
+    let mut top: Vec<Key> = totals.keys().copied().collect();
+    top.sort_by_key(|k| (std::cmp::Reverse(totals[k].iter().sum::<u64>()), *k));
+    top.truncate(TOP);
+    if let Some(key) = top.first() {
+        report.headlines.extend(headline(key, &actions, &totals[key], &sums, &metrics, context));
+    }
+    report.tables.push(columns::DEAREST.table_with(of_metrics(&metrics), rows(top)));
+    let all = actions.keys().chain(totals.keys()).copied().collect::<std::collections::BTreeSet<_>>();
+    report.tables.push(columns::ACTIONS.table_with(of_metrics(&metrics), rows(all.into_iter().collect())));
+    report.tables.push(values_table(&metrics, &values, context));
+    report.notes = notes(trace, &metrics)?;
+    Ok(report)
 }
 
 /// A metric: its name, its description, who counted.
@@ -176,6 +163,7 @@ struct Action {
     index: u64,
     buffer: u64,
     pipeline: u64,
+    draw: u64,
     executions: u64,
     uncounted: String,
 }
@@ -189,6 +177,7 @@ fn actions(trace: &dyn Source) -> Result<BTreeMap<Key, Action>, Unreadable> {
             index: t.u64("index")[row],
             buffer: t.u64("command_buffer")[row],
             pipeline: t.u64("pipeline")[row],
+            draw: t.u64("draw")[row],
             executions: t.u64("executions")[row],
             uncounted: t.text("uncounted")[row].to_string(),
         };
@@ -211,8 +200,8 @@ fn headline(
     let frame = key.0;
     let action = match actions.get(key) {
         Some(a) => {
-            let (at, pipeline) = (format!("{}:{}", a.buffer, a.index), pipeline_words(a, context));
-            format!("{} at {at} of frame {frame} with {pipeline}", a.command)
+            let pipeline = pipeline_words(a, context);
+            format!("draw {} of frame {frame} ({} with {pipeline})", a.draw, a.command)
         }
         None if key.1 == NOWHERE => format!("{ALL}, in frame {frame}"),
         None => format!("action {} of range {} of frame {frame}", key.2, key.1),
@@ -250,8 +239,9 @@ fn action_row(
     context: &Context,
     metrics: usize,
 ) -> Vec<Cell> {
-    let mut row: Vec<Cell> = [key.0, key.1, key.2].map(Cell::Count).to_vec();
     let action = actions.get(&key);
+    let draw = action.map(|a| a.draw).filter(|draw| *draw > 0).map_or(Cell::Missing, Cell::Count);
+    let mut row = vec![Cell::Count(key.0), draw, Cell::Count(key.1), Cell::Count(key.2)];
     match action {
         Some(a) => row.extend([
             a.command.as_str().into(),
@@ -261,7 +251,7 @@ fn action_row(
             Cell::Count(a.executions),
         ]),
         None if key.1 == NOWHERE => {
-            row = vec![Cell::Count(key.0), Cell::Missing, Cell::Missing, ALL.into()];
+            row = vec![Cell::Count(key.0), Cell::Missing, Cell::Missing, Cell::Missing, ALL.into()];
             row.extend(vec![Cell::Missing; 4]);
         }
         None => row.extend(vec![Cell::Missing; 5]),

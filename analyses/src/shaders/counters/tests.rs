@@ -22,6 +22,7 @@ fn traced() -> Memory {
                 Value::U64(4),
                 Value::U64(n),
                 Value::U64(1),
+                Value::U64(n + 5),
                 Value::U64(30),
                 Value::U64(n * 3),
                 Value::Text(command),
@@ -47,21 +48,22 @@ fn table<'r>(r: &'r Report, name: &str) -> &'r Table {
 
 #[test]
 fn actions_have_their_sums_and_blocks_their_names() {
-    let r = Counters.answer(&traced()).expect("a whole trace");
+    let r = QUESTION.answer(&traced()).expect("a whole trace");
     let sums: Vec<_> = table(&r, "metrics").rows.iter().map(|r| r[3].clone()).collect();
     assert_eq!(sums, [Cell::Count(80), Cell::Count(5)]);
-    let dearest = "The dearest action, 100.00 % of all that was counted, is vkCmdDraw at 30:0 of frame 1 with pipeline 7 (graphics, \"sky\"): \
+    let dearest = "The dearest action, 100.00 % of all that was counted, is draw 5 of frame 1 (vkCmdDraw with pipeline 7 (graphics, \"sky\")): \
                    mostly fma (80).";
     assert_eq!(r.headlines, [dearest]);
     let actions = table(&r, "actions");
     assert_eq!(actions.rows.len(), 3);
-    assert_eq!(actions.rows[0][8..], [Cell::Count(80), Cell::Count(5), Cell::Missing]);
+    assert_eq!(actions.rows.iter().map(|r| r[1].clone()).collect::<Vec<_>>(), [5, 6, 7].map(Cell::Count));
+    assert_eq!(actions.rows[0][9..], [Cell::Count(80), Cell::Count(5), Cell::Missing]);
     assert_eq!(
-        actions.rows[1][8..],
+        actions.rows[1][9..],
         [Cell::Missing, Cell::Missing, "none of its shaders is instrumented".into()]
     );
-    assert_eq!(actions.rows[2][10], "its layout uses all push constants".into());
-    assert_eq!(actions.rows[0][6], "pipeline 7 (graphics, \"sky\")".into());
+    assert_eq!(actions.rows[2][11], "its layout uses all push constants".into());
+    assert_eq!(actions.rows[0][7], "pipeline 7 (graphics, \"sky\")".into());
     let values = table(&r, "values");
     let blocks: Vec<_> = values.rows.iter().map(|r| (r[5].clone(), r[6].clone(), r[8].clone())).collect();
     assert_eq!(
@@ -84,11 +86,11 @@ fn actions_have_their_sums_and_blocks_their_names() {
 fn a_trace_that_does_not_fit_together_is_refused() {
     let mut m = traced();
     m.put(&COUNTERS, &[0, 0, 1, 0, 9, 1, 1, 4, 0].map(Value::U64));
-    let e = Counters.answer(&m).expect_err("no metric 9").to_string();
+    let e = QUESTION.answer(&m).expect_err("no metric 9").to_string();
     assert_eq!(e, "table counters, row 4: there is no metric 9; record the trace again");
     let mut m = traced();
     m.put(&METRICS, &[Value::U64(0), Value::Text("cycles"), Value::Text(""), Value::Text("arm")]);
-    assert!(Counters.answer(&m).is_err());
+    assert!(QUESTION.answer(&m).is_err());
 }
 
 #[test]
@@ -105,7 +107,7 @@ fn a_driver_s_blocks_and_unknown_instructions_are_said() {
     m.put(&COUNTERS, &[0, 0, 0x20, 1, 0, 7, 1, 0, 0].map(Value::U64));
     let classes = [0u64; 10].map(Value::U64).into_iter().chain([Value::Text("OpFrob, SPV_X 3")]);
     m.put(&CLASSES, &classes.collect::<Vec<_>>());
-    let r = Counters.answer(&m).expect("a whole trace");
+    let r = QUESTION.answer(&m).expect("a whole trace");
     assert_eq!(table(&r, "values").rows[0][7], Cell::Missing);
     assert!(r.notes.iter().any(|n| n == "No class is known of OpFrob, SPV_X 3; they count in none"));
     assert!(r.notes.iter().any(|n| n.starts_with("Counted by the driver")));

@@ -1,8 +1,9 @@
 //! The tables of `divergence`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::{BLOCK, ENTRY, FRAME, PIPELINE, STAGE};
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Instructions, Percent, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
+use crate::shaders::scopes::Sheets;
 
 pub const CAUSES: Sheet = sheet(
     "causes",
@@ -45,5 +46,9 @@ pub const FRAMES: Sheet = sheet("frames", "a frame", &[FRAME, BY_CAUSE]);
 
 pub const BLOCKS: Sheet =
     sheet("blocks", "a basic block; what wasted the most slots comes first", &[ENTRY, BLOCK, BY_CAUSE]);
+
+/// The tables of scopes.
+pub const SCOPES: Sheets =
+    Sheets { stages: STAGES, pipelines: PIPELINES, shaders: SHADERS, frames: FRAMES, blocks: BLOCKS };
 
 pub const SHEETS: &[Sheet] = &[CAUSES, STAGES, PIPELINES, SHADERS, FRAMES, BLOCKS];

@@ -16,72 +16,56 @@
 
 mod columns;
 
-use crate::Question;
 use crate::context::Context;
-use crate::explain::Sheet;
 use crate::report::{Cell, Report, Table, share};
-use crate::shaders::inactive;
 use crate::shaders::sampled;
+use crate::shaders::scopes::Scopes;
+use crate::{Question, Session};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use trace::tables::DIVERGENCE;
 use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Divergence;
+pub static QUESTION: Question = Question {
+    name: "divergence",
+    about: "why invocations were inactive: early return, indirect call, control flow",
+    wants: &[&DIVERGENCE],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
 /// The causes, as columns of the table are called.
 const CAUSES: [&str; 4] = ["early_return", "indirect_call", "control_flow", "helper"];
 
-impl Question for Divergence {
-    fn name(&self) -> &'static str {
-        "divergence"
-    }
-
-    fn about(&self) -> &'static str {
-        "why invocations were inactive: early return, indirect call, control flow"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&DIVERGENCE];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let measured = |t: &Table| if t.name == "causes" { t.columns.len() - 1 } else { columns::MEASURED };
-        sampled::answer(trace, &DIVERGENCE, measured, |trace| self.report(trace))
-    }
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let measured = |t: &Table| if t.name == "causes" { t.columns.len() - 1 } else { columns::MEASURED };
+    sampled::answer(trace, &DIVERGENCE, measured, report)
 }
 
-impl Divergence {
-    fn report(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let folded = Folded::of(trace, &context)?;
-        let mut report = Report::new(self.name(), "Divergence by cause");
-        report.headlines = folded.headlines(&context);
-        report.tables = folded.tables(&context);
-        let lost = folded.whole.slots.unattributed;
-        if lost != 0 {
-            report.notes.push(format!(
-                "{lost} inactive slots have no cause: nothing is known of where their subgroups entered. Shares are of the others."
-            ));
-        }
-        if folded.contradictions != 0 {
-            report.notes.push(format!(
-                "{} rows do not sum to the slots that their executions have: the trace is damaged.",
-                folded.contradictions
-            ));
-        }
-        if folded.whole.slots.all() == 0 {
-            report.notes.push("No instrumented basic block was executed.".into());
-        }
-        Ok(report)
+fn report(trace: &dyn Source) -> Result<Report, Unreadable> {
+    let context = Context::read(trace)?;
+    let folded = Folded::of(trace, &context)?;
+    let mut report = Report::new(QUESTION.name, "Divergence by cause");
+    report.headlines = folded.headlines(&context);
+    report.tables = folded.tables(&context);
+    let lost = folded.sums.whole.slots.unattributed;
+    if lost != 0 {
+        report.notes.push(format!(
+            "{lost} inactive slots have no cause: nothing is known of where their subgroups entered. Shares are of the others."
+        ));
     }
+    if folded.contradictions != 0 {
+        report.notes.push(format!(
+            "{} rows do not sum to the slots that their executions have: the trace is damaged.",
+            folded.contradictions
+        ));
+    }
+    if folded.sums.whole.slots.all() == 0 {
+        report.notes.push("No instrumented basic block was executed.".into());
+    }
+    Ok(report)
 }
 
 /// Slots by what they were.
@@ -118,14 +102,21 @@ struct Both {
     weighted: Slots,
 }
 
+impl Both {
+    /// Under the columns of the tables.
+    fn cells(&self) -> Vec<Cell> {
+        let (slots, weighted) = (&self.slots, &self.weighted);
+        let mut cells = vec![count(slots.all()), count(slots.inactive())];
+        cells.extend(slots.by_cause.map(count));
+        cells.push(count(weighted.inactive()));
+        cells.extend(weighted.by_cause.map(|c| Cell::share(c, weighted.inactive())));
+        cells
+    }
+}
+
 #[derive(Default)]
 struct Folded {
-    whole: Both,
-    frames: BTreeMap<u64, Both>,
-    stages: BTreeMap<String, Both>,
-    pipelines: BTreeMap<u64, Both>,
-    entries: BTreeMap<u64, Both>,
-    blocks: BTreeMap<(u64, u64, u64), Both>,
+    sums: Scopes<Both>,
     contradictions: u64,
 }
 
@@ -135,8 +126,8 @@ impl Folded {
         let t = trace.read(&DIVERGENCE)?;
         for row in 0..t.len() {
             let of = |column: &str| u128::from(t.u64(column)[row]);
-            let (frame, entry) = (t.u64("frame")[row], t.u64("entry")[row]);
-            let (function, block) = (t.u64("function")[row], t.u64("block")[row]);
+            let [frame, entry, function, block] =
+                ["frame", "entry", "function", "block"].map(|c| t.u64(c)[row]);
             let slots = Slots {
                 active: of("active"),
                 by_cause: CAUSES.map(of),
@@ -145,32 +136,23 @@ impl Folded {
             };
             let n = context.subgroup_size(frame).map(u128::from);
             f.contradictions += u64::from(n.is_some_and(|n| n * of("executions") != slots.all()));
-            let known = context.entry(entry);
-            let stage = known.map_or("?", |e| &*e.stage).to_owned();
             let weight = context.instructions(entry, function, block).into();
-            for into in [
-                &mut f.whole,
-                f.frames.entry(frame).or_default(),
-                f.stages.entry(stage).or_default(),
-                f.pipelines.entry(known.map_or(0, |e| e.pipeline)).or_default(),
-                f.entries.entry(entry).or_default(),
-                f.blocks.entry((entry, function, block)).or_default(),
-            ] {
-                into.slots.add(&slots, 1);
-                into.weighted.add(&slots, weight);
-            }
+            f.sums.add(context, frame, (entry, function, block), |both| {
+                both.slots.add(&slots, 1);
+                both.weighted.add(&slots, weight);
+            });
         }
         Ok(f)
     }
 
     /// How much was inactive, why, and where most of it is.
     fn headlines(&self, context: &Context) -> Vec<String> {
-        let (all, inactive) = (self.whole.weighted.all(), self.whole.weighted.inactive());
+        let (all, inactive) = (self.sums.whole.weighted.all(), self.sums.whole.weighted.inactive());
         if all == 0 {
             return vec![];
         }
         let mut causes: Vec<_> =
-            CAUSES.iter().zip(self.whole.weighted.by_cause).filter(|c| c.1 != 0).collect();
+            CAUSES.iter().zip(self.sums.whole.weighted.by_cause).filter(|c| c.1 != 0).collect();
         causes.sort_by_key(|c| Reverse(c.1));
         let why: Vec<String> = causes
             .iter()
@@ -179,33 +161,18 @@ impl Folded {
         let why = if why.is_empty() { String::new() } else { format!(": {}", why.join(", ")) };
         let inactive =
             format!("{} of the instruction slots of subgroups were inactive{why}.", share(inactive, all));
-        let of = |b: &Both| [b.weighted.inactive(), b.weighted.all()];
-        let worst = inactive::headline(context, &self.entries, &self.blocks, of);
+        let worst = self.sums.headline(context, |b| [b.weighted.inactive(), b.weighted.all()]);
         [inactive].into_iter().chain(worst).collect()
     }
 
     fn tables(&self, context: &Context) -> Vec<Table> {
-        let mut blocks: Vec<_> = self.blocks.iter().collect();
-        blocks.sort_by_key(|(place, b)| (std::cmp::Reverse(b.weighted.inactive()), **place));
-        vec![
-            self.causes(),
-            table(columns::STAGES, self.stages.iter().map(|(k, b)| (vec![k.as_str().into()], b))),
-            table(
-                columns::PIPELINES,
-                self.pipelines.iter().map(|(k, b)| (vec![context.pipeline_words(*k).into()], b)),
-            ),
-            table(columns::SHADERS, self.entries.iter().map(|(k, b)| (context.entry_cells(*k), b))),
-            table(columns::FRAMES, self.frames.iter().map(|(k, b)| (vec![Cell::Count(*k)], b))),
-            table(
-                columns::BLOCKS,
-                blocks.into_iter().map(|(&(e, f, b), both)| (context.block_cells(e, f, b), both)),
-            ),
-        ]
+        let below = self.sums.tables(context, &columns::SCOPES, Both::cells, |b| b.weighted.inactive());
+        [self.causes()].into_iter().chain(below).collect()
     }
 
     /// The causes one below the other: what most readers want.
     fn causes(&self) -> Table {
-        let (s, w) = (&self.whole.slots, &self.whole.weighted);
+        let (s, w) = (&self.sums.whole.slots, &self.sums.whole.weighted);
         let row = |name: &str, of: &dyn Fn(&Slots) -> u128| {
             vec![
                 name.into(),
@@ -230,17 +197,6 @@ impl Folded {
 
 fn count(n: u128) -> Cell {
     Cell::Count(u64::try_from(n).unwrap_or(u64::MAX))
-}
-
-fn table<'a>(of: Sheet, rows: impl Iterator<Item = (Vec<Cell>, &'a Both)>) -> Table {
-    let cells = |(mut cells, b): (Vec<Cell>, &Both)| {
-        cells.extend([count(b.slots.all()), count(b.slots.inactive())]);
-        cells.extend(b.slots.by_cause.map(count));
-        cells.push(count(b.weighted.inactive()));
-        cells.extend(b.weighted.by_cause.map(|c| Cell::share(c, b.weighted.inactive())));
-        cells
-    };
-    of.table(rows.map(cells))
 }
 
 #[cfg(test)]

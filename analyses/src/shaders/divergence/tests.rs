@@ -63,12 +63,12 @@ pipeline  stage     shader            entry  function    block  label  source   
 
 Cost of measuring: not known, the frame was not timed without the probes
 ";
-    assert_eq!(text::render(&Divergence.answer(&known()).unwrap()), expected);
+    assert_eq!(text::render(&QUESTION.answer(&known()).unwrap()), expected);
 }
 
 #[test]
 fn causes_sum_to_all_inactive_slots() {
-    let report = Divergence.answer(&known()).unwrap();
+    let report = QUESTION.answer(&known()).unwrap();
     let causes = &report.tables[0];
     let slots = |i: usize| match causes.rows[i][1] {
         Cell::Count(n) => n,
@@ -84,9 +84,9 @@ fn loss_and_damage_are_said() {
     let mut m = known();
     m.put(&DIVERGENCE, &[1, 1, 0, 0, 1, 3, 0, 0, 0, 0, 0, 5].map(Value::U64));
     m.put(&DIVERGENCE, &[1, 1, 0, 0, 1, 3, 0, 0, 0, 1, 0, 0].map(Value::U64));
-    let notes = Divergence.answer(&m).unwrap().notes;
+    let notes = QUESTION.answer(&m).unwrap().notes;
     assert!(notes[0].starts_with("5 inactive slots have no cause"), "{notes:?}");
     assert!(notes[1].starts_with("1 rows do not sum"), "{notes:?}");
-    let notes = Divergence.answer(&Memory::default()).unwrap().notes;
+    let notes = QUESTION.answer(&Memory::default()).unwrap().notes;
     assert_eq!(notes, ["No instrumented basic block was executed."]);
 }

@@ -1,8 +1,8 @@
 //! The tables of `hotspots`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::{BLOCK, ENTRY, SHADER};
-use crate::explain::{Meaning, Sheet, either, m, sheet};
 use crate::report::Unit::{Count, Instructions, Percent, Ratio, Text};
+use crate::report::sheet::{Meaning, Sheet, Thing, either, m, sheet};
 
 pub const SHADERS: Sheet = sheet(
     "shaders",
@@ -55,7 +55,7 @@ pub const LINES: Sheet = sheet(
     &[
         SHADER,
         &[
-            m("source", Text, "file and line"),
+            m("source", Text, "file and line").names(Thing::Line),
             m("size", Instructions, "instructions that come from it"),
             m("executed", Instructions, "executions of these, summed"),
             RELATIVE,

@@ -16,11 +16,11 @@ mod columns;
 #[cfg(test)]
 mod tests;
 
-use crate::Question;
 use crate::context::{Context, source_words};
-use crate::explain::{Meaning, Sheet};
+use crate::report::sheet::Meaning;
 use crate::report::{Cell, Column, Image, Mark, Report, Series, Table, Unit, share};
 use crate::shaders::blocks::counts::Counts;
+use crate::{Question, Session};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -33,8 +33,15 @@ const HOTTEST: usize = 100;
 const WIDEST: usize = 2048;
 const HEIGHT: usize = 128;
 
-/// See the module's header.
-pub struct Hotspots;
+/// The question.
+pub static QUESTION: Question = Question {
+    name: "hotspots",
+    about: "which instructions and source lines were executed most",
+    wants: &[&INSTRUCTIONS, &BLOCK_RUNS, &BLOCK_COUNTS],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
 /// An instruction.
 struct Instruction {
@@ -51,50 +58,29 @@ struct Instruction {
     executions: u64,
 }
 
-impl Question for Hotspots {
-    fn name(&self) -> &'static str {
-        "hotspots"
-    }
-
-    fn about(&self) -> &'static str {
-        "which instructions and source lines were executed most"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static WANTS: [&trace::Table; 3] = [&INSTRUCTIONS, &BLOCK_RUNS, &BLOCK_COUNTS];
-        &WANTS
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let (context, counts) = (Context::read(trace)?, Counts::read(trace, None)?);
-        let shaders = counts.shaders(&context);
-        let all = instructions(trace, &context, &counts, &shaders)?;
-        let unit = if &*counts.unit == "subgroups" { Unit::Subgroups } else { Unit::Invocations };
-        let number = |n: u64| if counts.estimated() { Cell::Number(n as f64) } else { Cell::Count(n) };
-        let mut report = Report::new("hotspots", "Hot spots");
-        let (by_shader, by_block) = (by_shader(shaders.len(), &all), by_block(&all));
-        let most = by_shader.first().and_then(|s| headline(&context, shaders[s.0][0], &by_shader, &by_block));
-        report.headlines.extend(most);
-        report.tables = vec![
-            of_shaders(&context, &shaders, &all, &by_shader, &number),
-            of_instructions(&context, &all, unit, &number),
-            of_blocks(&context, &by_block, unit, &number),
-            of_lines(&context, &all, &number),
-            of_opcodes(&all, &number),
-        ];
-        report.series = shaders
-            .iter()
-            .enumerate()
-            .filter_map(|(n, entries)| course(&context, n, entries[0], &all))
-            .collect();
-        report.images.extend(bars(&all));
-        report.notes = counts.notes();
-        Ok(report)
-    }
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let (context, counts) = (session.context()?, Counts::read(trace, None)?);
+    let shaders = counts.shaders(context);
+    let all = instructions(trace, context, &counts, &shaders)?;
+    let unit = if &*counts.unit == "subgroups" { Unit::Subgroups } else { Unit::Invocations };
+    let number = |n: u64| if counts.estimated() { Cell::Number(n as f64) } else { Cell::Count(n) };
+    let mut report = Report::new("hotspots", "Hot spots");
+    let (by_shader, by_block) = (by_shader(shaders.len(), &all), by_block(&all));
+    let most = by_shader.first().and_then(|s| headline(context, shaders[s.0][0], &by_shader, &by_block));
+    report.headlines.extend(most);
+    report.tables = vec![
+        of_shaders(context, &shaders, &all, &by_shader, &number),
+        of_instructions(context, &all, unit, &number),
+        of_blocks(context, &by_block, unit, &number),
+        of_lines(context, &all, &number),
+        of_opcodes(&all, &number),
+    ];
+    report.series =
+        shaders.iter().enumerate().filter_map(|(n, entries)| course(context, n, entries[0], &all)).collect();
+    report.images.extend(bars(&all));
+    report.notes = counts.notes();
+    Ok(report)
 }
 
 fn instructions(

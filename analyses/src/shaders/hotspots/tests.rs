@@ -36,7 +36,7 @@ fn column(t: &Table, name: &str) -> Vec<Cell> {
 
 #[test]
 fn every_number_of_a_known_trace() {
-    let r = Hotspots.answer(&trace()).unwrap();
+    let r = QUESTION.answer(&trace()).unwrap();
     // 2310 instructions, of which the fragment shader 2300 and its loop's block 2100.
     let said = "fragment 1f2e3d4c main executed 99.57 % of all instructions; the hottest block, with 90.91 %, is fragment 1f2e3d4c main, \
                 function shade, block 1 (%45), sky.frag:17.";
@@ -69,6 +69,6 @@ fn every_number_of_a_known_trace() {
 
 #[test]
 fn a_trace_without_counts_has_an_empty_answer() {
-    let r = Hotspots.answer(&sample::trace()).unwrap();
+    let r = QUESTION.answer(&sample::trace()).unwrap();
     assert!(r.tables.iter().all(|t| t.rows.is_empty()) && r.images.is_empty() && r.series.is_empty());
 }

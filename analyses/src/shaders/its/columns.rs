@@ -1,8 +1,8 @@
 //! The tables of `its`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::{BLOCK, ENTRY, STAGE};
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Invocations, Percent, Ratio, Subgroups, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 const SPLITS: &[Meaning] = &[
     m("entries", Subgroups, "subgroups that entered"),

@@ -12,83 +12,71 @@
 
 mod columns;
 
-use crate::Question;
 use crate::context::Context;
-use crate::explain::Sheet;
+use crate::report::sheet::Sheet;
 use crate::report::{Cell, Report, Table, most, share};
+use crate::{Question, Session};
 use std::collections::BTreeMap;
+use trace::Unreadable;
 use trace::tables::ITS;
-use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Its;
+pub static QUESTION: Question = Question {
+    name: "its",
+    about: "how often subgroups leave their entry point for each time that they enter it: subgroups that were split",
+    wants: &[&ITS],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
-impl Question for Its {
-    fn name(&self) -> &'static str {
-        "its"
-    }
-
-    fn about(&self) -> &'static str {
-        "how often subgroups leave their entry point for each time that they enter it: subgroups that were split"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&ITS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let mut whole = Sums::default();
-        let mut stages: BTreeMap<String, Sums> = BTreeMap::new();
-        let mut entries: BTreeMap<u64, Sums> = BTreeMap::new();
-        let mut places: BTreeMap<(u64, u64), Place> = BTreeMap::new();
-        let t = trace.read(&ITS)?;
-        for row in 0..t.len() {
-            let (entry, kind) = (t.u64("entry")[row], &t.text("kind")[row]);
-            let (executions, invocations) = (t.u64("executions")[row], t.u64("invocations")[row]);
-            let whole_exits = t.u64("whole")[row];
-            let stage = context.entry(entry).map_or("?", |e| &*e.stage).to_owned();
-            for into in [&mut whole, stages.entry(stage).or_default(), entries.entry(entry).or_default()] {
-                if &**kind == "entry" {
-                    into.entries += executions;
-                } else {
-                    into.exits += executions;
-                    into.whole += whole_exits;
-                }
-            }
-            if &**kind != "entry" {
-                let into = places.entry((entry, t.u64("word_offset")[row])).or_insert_with(|| Place {
-                    function: t.u64("function")[row],
-                    block: t.u64("block")[row],
-                    kind: kind.to_string(),
-                    executions: 0,
-                    invocations: 0,
-                    whole: 0,
-                });
-                into.executions += executions;
-                into.invocations += invocations;
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let mut whole = Sums::default();
+    let mut stages: BTreeMap<String, Sums> = BTreeMap::new();
+    let mut entries: BTreeMap<u64, Sums> = BTreeMap::new();
+    let mut places: BTreeMap<(u64, u64), Place> = BTreeMap::new();
+    let t = trace.read(&ITS)?;
+    for row in 0..t.len() {
+        let (entry, kind) = (t.u64("entry")[row], &t.text("kind")[row]);
+        let (executions, invocations) = (t.u64("executions")[row], t.u64("invocations")[row]);
+        let whole_exits = t.u64("whole")[row];
+        let stage = context.entry(entry).map_or("?", |e| &*e.stage).to_owned();
+        for into in [&mut whole, stages.entry(stage).or_default(), entries.entry(entry).or_default()] {
+            if &**kind == "entry" {
+                into.entries += executions;
+            } else {
+                into.exits += executions;
                 into.whole += whole_exits;
             }
         }
-        let mut report = Report::new(self.name(), "Independent thread scheduling");
-        report.headlines.extend(headline(&context, &whole, &entries));
-        report.tables = vec![
-            table(columns::WHOLE, vec![(vec!["all".into()], whole)]),
-            table(columns::STAGES, stages.into_iter().map(|(k, s)| (vec![k.into()], s)).collect()),
-            table(columns::SHADERS, entries.iter().map(|(k, s)| (context.entry_cells(*k), *s)).collect()),
-            exits(&context, &entries, &places),
-        ];
-        if whole.entries == 0 {
-            report.notes.push("No instrumented entry point was entered.".into());
+        if &**kind != "entry" {
+            let into = places.entry((entry, t.u64("word_offset")[row])).or_insert_with(|| Place {
+                function: t.u64("function")[row],
+                block: t.u64("block")[row],
+                kind: kind.to_string(),
+                executions: 0,
+                invocations: 0,
+                whole: 0,
+            });
+            into.executions += executions;
+            into.invocations += invocations;
+            into.whole += whole_exits;
         }
-        Ok(report)
     }
+    let mut report = Report::new(QUESTION.name, "Independent thread scheduling");
+    report.headlines.extend(headline(context, &whole, &entries));
+    report.tables = vec![
+        table(columns::WHOLE, vec![(vec!["all".into()], whole)]),
+        table(columns::STAGES, stages.into_iter().map(|(k, s)| (vec![k.into()], s)).collect()),
+        table(columns::SHADERS, entries.iter().map(|(k, s)| (context.entry_cells(*k), *s)).collect()),
+        exits(context, &entries, &places),
+    ];
+    if whole.entries == 0 {
+        report.notes.push("No instrumented entry point was entered.".into());
+    }
+    Ok(report)
 }
 
 #[derive(Clone, Copy, Default)]

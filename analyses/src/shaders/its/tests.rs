@@ -50,16 +50,16 @@ pipeline  stage     shader            entry  function    block  label  source   
 
 Cost of measuring: not known, the frame was not timed without the probes
 ";
-    assert_eq!(text::render(&Its.answer(&known()).unwrap()), expected);
+    assert_eq!(text::render(&QUESTION.answer(&known()).unwrap()), expected);
 }
 
 #[test]
 fn nothing_is_said() {
-    let report = Its.answer(&Memory::default()).unwrap();
+    let report = QUESTION.answer(&Memory::default()).unwrap();
     assert_eq!(report.notes, ["No instrumented entry point was entered."]);
     assert!(report.headlines.is_empty());
     let mut whole = sample::trace();
     put(&mut whole, 0, [0, 0, 100], "entry", [3, 24, 3]);
     put(&mut whole, 0, [0, 0, 110], "return", [3, 24, 3]);
-    assert_eq!(Its.answer(&whole).unwrap().headlines, ["No subgroup was split, of 3 that entered."]);
+    assert_eq!(QUESTION.answer(&whole).unwrap().headlines, ["No subgroup was split, of 3 that entered."]);
 }

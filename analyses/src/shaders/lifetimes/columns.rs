@@ -1,8 +1,8 @@
 //! The tables of `lifetimes`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::{ENTRY, STAGE};
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Executions, Ratio, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 const LIVES: &[Meaning] = &[
     m("of", Text, "of invocations or of subgroups"),

@@ -12,82 +12,70 @@
 
 mod columns;
 
-use crate::Question;
 use crate::context::Context;
-use crate::explain::Sheet;
+use crate::report::sheet::Sheet;
 use crate::report::{Cell, Mark, Report, Series, Table, most, percent};
+use crate::{Question, Session};
 use std::collections::BTreeMap;
+use trace::Unreadable;
 use trace::tables::{LIFETIME_SUMS, LIFETIMES};
-use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Lifetimes;
+pub static QUESTION: Question = Question {
+    name: "lifetimes",
+    about: "how many basic blocks invocations and subgroups executed",
+    wants: &[&LIFETIME_SUMS],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
-impl Question for Lifetimes {
-    fn name(&self) -> &'static str {
-        "lifetimes"
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let mut all: BTreeMap<(u64, String), Lives> = BTreeMap::new();
+    let t = trace.read(&LIFETIMES)?;
+    for row in 0..t.len() {
+        let into = all.entry((t.u64("entry")[row], t.text("of")[row].to_string())).or_default();
+        *into.histogram.entry((t.u64("from")[row], t.u64("to")[row])).or_default() += t.u64("count")[row];
     }
-
-    fn about(&self) -> &'static str {
-        "how many basic blocks invocations and subgroups executed"
+    let t = trace.read(&LIFETIME_SUMS)?;
+    for row in 0..t.len() {
+        let into = all.entry((t.u64("entry")[row], t.text("of")[row].to_string())).or_default();
+        into.count += t.u64("count")[row];
+        into.blocks += u128::from(t.u64("blocks")[row]);
+        into.unfinished += t.u64("unfinished")[row];
     }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&LIFETIME_SUMS];
-        TABLES
+    let mut stages: BTreeMap<(String, String), Lives> = BTreeMap::new();
+    for ((entry, of), lives) in &all {
+        let stage = context.entry(*entry).map_or("?", |e| &*e.stage).to_owned();
+        stages.entry((stage, of.clone())).or_default().add(lives);
     }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
+    let mut report = Report::new(QUESTION.name, "Lifetimes");
+    let balances = balances(&all);
+    report.headlines = headlines(context, &all, &balances);
+    report.tables = vec![
+        table(
+            columns::STAGES,
+            stages.iter().map(|((stage, of), l)| (vec![stage.as_str().into()], of.as_str(), l)),
+        ),
+        table(
+            columns::SHADERS,
+            all.iter().map(|((entry, of), l)| (context.entry_cells(*entry), of.as_str(), l)),
+        ),
+        balance(context, &balances),
+    ];
+    report.series = stages.iter().map(|((stage, of), l)| l.series(stage, of)).collect();
+    let unfinished: u64 = all.values().map(|l| l.unfinished).sum();
+    if unfinished != 0 {
+        report.notes.push(format!(
+            "{unfinished} subgroups were not seen to leave whole, because the log was full; they are in no number."
+        ));
     }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let mut all: BTreeMap<(u64, String), Lives> = BTreeMap::new();
-        let t = trace.read(&LIFETIMES)?;
-        for row in 0..t.len() {
-            let into = all.entry((t.u64("entry")[row], t.text("of")[row].to_string())).or_default();
-            *into.histogram.entry((t.u64("from")[row], t.u64("to")[row])).or_default() += t.u64("count")[row];
-        }
-        let t = trace.read(&LIFETIME_SUMS)?;
-        for row in 0..t.len() {
-            let into = all.entry((t.u64("entry")[row], t.text("of")[row].to_string())).or_default();
-            into.count += t.u64("count")[row];
-            into.blocks += u128::from(t.u64("blocks")[row]);
-            into.unfinished += t.u64("unfinished")[row];
-        }
-        let mut stages: BTreeMap<(String, String), Lives> = BTreeMap::new();
-        for ((entry, of), lives) in &all {
-            let stage = context.entry(*entry).map_or("?", |e| &*e.stage).to_owned();
-            stages.entry((stage, of.clone())).or_default().add(lives);
-        }
-        let mut report = Report::new(self.name(), "Lifetimes");
-        let balances = balances(&all);
-        report.headlines = headlines(&context, &all, &balances);
-        report.tables = vec![
-            table(
-                columns::STAGES,
-                stages.iter().map(|((stage, of), l)| (vec![stage.as_str().into()], of.as_str(), l)),
-            ),
-            table(
-                columns::SHADERS,
-                all.iter().map(|((entry, of), l)| (context.entry_cells(*entry), of.as_str(), l)),
-            ),
-            balance(&context, &balances),
-        ];
-        report.series = stages.iter().map(|((stage, of), l)| l.series(stage, of)).collect();
-        let unfinished: u64 = all.values().map(|l| l.unfinished).sum();
-        if unfinished != 0 {
-            report.notes.push(format!(
-                "{unfinished} subgroups were not seen to leave whole, because the log was full; they are in no number."
-            ));
-        }
-        if all.is_empty() {
-            report.notes.push("No instrumented entry point was left.".into());
-        }
-        Ok(report)
+    if all.is_empty() {
+        report.notes.push("No instrumented entry point was left.".into());
     }
+    Ok(report)
 }
 
 #[derive(Default)]

@@ -47,20 +47,17 @@ pipeline  stage    shader            entry  balance
 
 Cost of measuring: not known, the frame was not timed without the probes
 ";
-    assert_eq!(text::render(&Lifetimes.answer(&known()).unwrap()), expected);
+    assert_eq!(text::render(&QUESTION.answer(&known()).unwrap()), expected);
 }
 
 #[test]
 fn frames_are_put_together_and_loss_is_said() {
     let mut m = known();
     put(&mut m, 1, "subgroup", &[[6, 6, 2], [9, 9, 2]], 30, 3);
-    let report = Lifetimes.answer(&m).unwrap();
+    let report = QUESTION.answer(&m).unwrap();
     assert!(report.notes[0].starts_with("3 subgroups were not seen"), "{:?}", report.notes);
     let row = report.tables[0].rows.iter().find(|r| r[1] == "subgroup".into()).expect("it is there");
     assert_eq!(row[2..4], [Cell::Count(12), Cell::Number(6.5)]);
     assert_eq!(row[8], Cell::Count(9));
-    assert_eq!(
-        Lifetimes.answer(&Memory::default()).unwrap().notes,
-        ["No instrumented entry point was left."]
-    );
+    assert_eq!(QUESTION.answer(&Memory::default()).unwrap().notes, ["No instrumented entry point was left."]);
 }

@@ -1,8 +1,8 @@
 //! The tables of `paths` and `ray-paths`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::ENTRY;
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Invocations, Percent, Subgroups, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 pub const PATHS: Sheet = sheet(
     "paths",

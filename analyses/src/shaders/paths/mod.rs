@@ -20,12 +20,10 @@ mod compaction;
 mod rays;
 mod report;
 
-pub use rays::RayPaths;
+pub use rays::QUESTION as RAY_PATHS;
 
-use crate::Question;
-use crate::context::Context;
-use crate::explain::Sheet;
 use crate::report::Report;
+use crate::{Question, Session};
 use compaction::{Subgroup, mask};
 use report::report;
 use std::collections::HashMap;
@@ -33,41 +31,29 @@ use trace::tables::{PATH_CALLS, PATH_SUBGROUPS};
 use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Paths;
+pub static QUESTION: Question = Question {
+    name: "paths",
+    about: "which trace calls invocations take part in, and how many subgroups compaction would save",
+    wants: &[&PATH_SUBGROUPS],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
-impl Question for Paths {
-    fn name(&self) -> &'static str {
-        "paths"
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let (subgroups, strays) = read(trace)?;
+    let mut report = report(QUESTION.name, "Paths of trace calls", context, &subgroups);
+    if strays != 0 {
+        report.notes.push(format!(
+            "{strays} calls are of subgroups whose entry is not in the trace; they are in no number."
+        ));
     }
-
-    fn about(&self) -> &'static str {
-        "which trace calls invocations take part in, and how many subgroups compaction would save"
+    if subgroups.is_empty() {
+        report.notes.push("No entry point that may trace rays was entered.".into());
     }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&PATH_SUBGROUPS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let (subgroups, strays) = read(trace)?;
-        let mut report = report(self.name(), "Paths of trace calls", &context, &subgroups);
-        if strays != 0 {
-            report.notes.push(format!(
-                "{strays} calls are of subgroups whose entry is not in the trace; they are in no number."
-            ));
-        }
-        if subgroups.is_empty() {
-            report.notes.push("No entry point that may trace rays was entered.".into());
-        }
-        Ok(report)
-    }
+    Ok(report)
 }
 
 /// All subgroups in the order in which they came, and how many calls are of none.

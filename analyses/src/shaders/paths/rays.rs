@@ -8,45 +8,31 @@
 use super::columns;
 use super::compaction::{Subgroup, mask};
 use super::report::report;
-use crate::Question;
-use crate::context::Context;
-use crate::explain::Sheet;
 use crate::report::Report;
+use crate::{Question, Session};
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{RAY_LAUNCHES, RayEvent, WARPS};
 use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct RayPaths;
+pub static QUESTION: Question = Question {
+    name: "ray-paths",
+    about: "which calls that begin rays invocations take part in, and how many subgroups compaction would save",
+    wants: &[&RAY_LAUNCHES, &WARPS],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
-impl Question for RayPaths {
-    fn name(&self) -> &'static str {
-        "ray-paths"
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let subgroups = read(trace)?;
+    let mut report = report(QUESTION.name, "Paths of rays", context, &subgroups);
+    if subgroups.is_empty() {
+        report.notes.push("No event of a subgroup was recorded.".into());
     }
-
-    fn about(&self) -> &'static str {
-        "which calls that begin rays invocations take part in, and how many subgroups compaction would save"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&RAY_LAUNCHES, &WARPS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let subgroups = read(trace)?;
-        let mut report = report(self.name(), "Paths of rays", &context, &subgroups);
-        if subgroups.is_empty() {
-            report.notes.push("No event of a subgroup was recorded.".into());
-        }
-        Ok(report)
-    }
+    Ok(report)
 }
 
 /// Frame, launch and number.
@@ -84,7 +70,7 @@ mod tests {
     #[test]
     fn the_report_is_printed_as_it_was() {
         let made = Model { width: 16, height: 8, bounces: 3, ..Model::SMALL }.trace(true);
-        let text = text::render(&RayPaths.answer(&made.memory()).unwrap());
+        let text = text::render(&QUESTION.answer(&made.memory()).unwrap());
         crate::report::printed::hold("shaders/paths/rays_printed.txt", &text);
     }
 

@@ -49,7 +49,7 @@ pipeline  stage    shader            entry  window           ran     needed  sav
 
 Cost of measuring: not known, the frame was not timed without the probes
 ";
-    assert_eq!(text::render(&Paths.answer(&known()).unwrap()), expected);
+    assert_eq!(text::render(&QUESTION.answer(&known()).unwrap()), expected);
 }
 
 /// The same call is the n-th at one place: two places are two calls, whatever their numbers.
@@ -59,7 +59,7 @@ fn only_calls_of_one_place_are_put_together() {
     subgroup(&mut m, 0, 0, 0xff, &[(70, 0x01), (90, 0x02)]);
     subgroup(&mut m, 1, 8, 0xff, &[(90, 0x02), (70, 0x01)]);
     subgroup(&mut m, 2, 16, 0xff, &[(95, 0x01)]);
-    let rows = Paths.answer(&m).unwrap().tables.remove(2).rows;
+    let rows = QUESTION.answer(&m).unwrap().tables.remove(2).rows;
     let numbers: Vec<_> = rows.iter().map(|r| (r[4].clone(), r[5].clone(), r[6].clone())).collect();
     let row = |w: &str, needed| (w.into(), Cell::Count(5), Cell::Count(needed));
     assert_eq!(numbers, [row("1", 5), row("2", 3), row("unbounded", 3)]);
@@ -71,7 +71,7 @@ fn launches_are_apart_and_parts_are_joined() {
     let mut m = sample::trace();
     subgroup(&mut m, 0, 0, 0xff, &[(70, 0x0f)]);
     subgroup(&mut m, 1, 0, 0xff, &[(70, 0xf0)]);
-    let rows = Paths.answer(&m).unwrap().tables.remove(2).rows;
+    let rows = QUESTION.answer(&m).unwrap().tables.remove(2).rows;
     assert_eq!(rows.last().expect("unbounded")[5..7], [Cell::Count(2), Cell::Count(2)]);
     // A launch of 16 subgroups, each of which makes 4 calls, by a quarter of its invocations each time: 64 ran; the first call of
     // all takes 16 · 2 / 8.
@@ -80,7 +80,7 @@ fn launches_are_apart_and_parts_are_joined() {
         let quarters = [0x03, 0x0c, 0x30, 0xc0].map(|mask| (70, mask));
         subgroup(&mut m, n, 8 * n, 0xff, &quarters);
     }
-    let rows = Paths.answer(&m).unwrap().tables.remove(2).rows;
+    let rows = QUESTION.answer(&m).unwrap().tables.remove(2).rows;
     let needed: Vec<_> = rows.iter().map(|r| r[6].clone()).collect();
     assert_eq!(needed, [64, 32, 16, 16, 16].map(Cell::Count));
     assert_eq!(rows[1][7], Cell::Number(50.0));
@@ -90,7 +90,7 @@ fn launches_are_apart_and_parts_are_joined() {
 fn strays_and_nothing_are_said() {
     let mut m = known();
     m.put(&PATH_CALLS, &[1, 1, 99, 0, 0, 0, 70, 1, 0].map(Value::U64));
-    assert!(Paths.answer(&m).unwrap().notes[0].starts_with("1 calls are of subgroups"));
-    let notes = Paths.answer(&Memory::default()).unwrap().notes;
+    assert!(QUESTION.answer(&m).unwrap().notes[0].starts_with("1 calls are of subgroups"));
+    let notes = QUESTION.answer(&Memory::default()).unwrap().notes;
     assert_eq!(notes, ["No entry point that may trace rays was entered."]);
 }

@@ -1,7 +1,7 @@
 //! The tables of `registers`: what a row is, and each column with its unit and meaning.
 
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Bytes, Count, Executions, Instructions, Invocations, Text};
+use crate::report::sheet::{Meaning, Sheet, Thing, m, sheet};
 
 /// What drivers are known to say, by names of their own (`known.rs`).
 pub const SUMMARY: &[Meaning] = &[
@@ -19,7 +19,7 @@ pub const EXECUTABLES: Sheet = sheet(
     "a piece of code that a driver compiled for a pipeline",
     &[
         &[
-            m("pipeline", Text, "the pipeline"),
+            m("pipeline", Text, "the pipeline").names(Thing::Pipeline),
             m("executable", Text, "the driver's name of it"),
             m("stages", Text, "the shader stages that it is of"),
             m("rewritten", Text, "whether its shaders had probes: then numbers are of those"),
@@ -38,7 +38,7 @@ pub const STATISTICS: Sheet = sheet(
     "statistics",
     "a statistic of an executable, as the driver gives it",
     &[&[
-        m("pipeline", Text, "the pipeline"),
+        m("pipeline", Text, "the pipeline").names(Thing::Pipeline),
         m("executable", Text, "the driver's name of it"),
         m("statistic", Text, "the driver's name of the statistic"),
         m("value", Count, "its value"),

@@ -13,58 +13,45 @@ mod known;
 #[cfg(test)]
 mod tests;
 
-use crate::Question;
 use crate::context::Context;
-use crate::explain::Sheet;
 use crate::report::{Cell, Report, Table, counted, most};
 use crate::shaders::counters::stage_words;
+use crate::{Question, Session};
 pub(crate) use columns::SUMMARY;
 use known::recognise;
 use std::collections::BTreeMap;
 use trace::tables::{BLOCK_COUNTS, EXECUTABLES, SIMT};
 use trace::{Source, Unreadable};
 
-/// See the module's header.
-pub struct Registers;
+/// The question.
+pub static QUESTION: Question = Question {
+    name: "registers",
+    about: "registers, spills and occupancy of compiled shaders, as the driver gives them",
+    wants: &[&EXECUTABLES],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
-impl Question for Registers {
-    fn name(&self) -> &'static str {
-        "registers"
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let executables = executables(trace)?;
+    let begun = begun(trace, context)?;
+    let mut report = Report::new("registers", "What drivers compiled shaders to");
+    report.headlines = headlines(&executables, context);
+    report.tables.push(summary(&executables, &begun, context));
+    report.tables.push(statistics(&executables, context));
+    report.notes = vec![
+        "Statistics are the driver's own; what the summary leaves empty the driver does not say".to_owned(),
+    ];
+    let probed = executables.keys().filter(|k| k.instrumented).count();
+    if probed > 0 {
+        report.notes.push(format!(
+            "{probed} executables were compiled from rewritten modules: their numbers are those of the probes, too"
+        ));
     }
-
-    fn about(&self) -> &'static str {
-        "registers, spills and occupancy of compiled shaders, as the driver gives them"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static WANTED: [&trace::Table; 1] = [&EXECUTABLES];
-        &WANTED
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let executables = executables(trace)?;
-        let begun = begun(trace, &context)?;
-        let mut report = Report::new("registers", "What drivers compiled shaders to");
-        report.headlines = headlines(&executables, &context);
-        report.tables.push(summary(&executables, &begun, &context));
-        report.tables.push(statistics(&executables, &context));
-        report.notes = vec![
-            "Statistics are the driver's own; what the summary leaves empty the driver does not say"
-                .to_owned(),
-        ];
-        let probed = executables.keys().filter(|k| k.instrumented).count();
-        if probed > 0 {
-            report.notes.push(format!(
-                "{probed} executables were compiled from rewritten modules: their numbers are those of the probes, too"
-            ));
-        }
-        Ok(report)
-    }
+    Ok(report)
 }
 
 /// One executable.

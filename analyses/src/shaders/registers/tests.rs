@@ -43,7 +43,7 @@ fn traced() -> Memory {
 
 #[test]
 fn what_drivers_name_is_summarised_and_listed() {
-    let r = Registers.answer(&traced()).expect("a whole trace");
+    let r = QUESTION.answer(&traced()).expect("a whole trace");
     let [summary, all] = &r.tables[..] else { panic!("two tables") };
     assert_eq!(summary.rows.len(), 2);
     // It says nothing of spills.
@@ -73,7 +73,7 @@ fn what_drivers_name_is_summarised_and_listed() {
 
 #[test]
 fn nothing_recorded_is_an_empty_answer() {
-    let r = Registers.answer(&Memory::default()).expect("no trace is no error");
+    let r = QUESTION.answer(&Memory::default()).expect("no trace is no error");
     assert!(r.tables.iter().all(|t| t.rows.is_empty()));
     assert!(r.notes.len() == 1 && r.headlines.is_empty());
 }

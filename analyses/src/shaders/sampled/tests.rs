@@ -1,6 +1,5 @@
 use super::*;
-use crate::Question;
-use crate::shaders::simt::Simt;
+use crate::shaders::simt;
 use trace::tables::{FRAMES, SIMT, SIMT_GROUPS};
 
 fn u64s(values: &[u64]) -> Vec<Value<'_>> {
@@ -32,7 +31,7 @@ fn trace(groups: &[[u64; 2]]) -> Memory {
 }
 
 fn whole(t: &Memory) -> (Vec<String>, Vec<Cell>) {
-    let report = Simt.answer(t).expect("it has all tables");
+    let report = simt::QUESTION.answer(t).expect("it has all tables");
     let names = report.tables[0].columns.iter().map(|c| c.name.clone()).collect();
     (names, report.tables[0].rows[0].clone())
 }

@@ -1,8 +1,9 @@
 //! The tables of `simt`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::{BLOCK, ENTRY, FRAME, PIPELINE, STAGE};
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Executions, Invocations, Percent, Subgroups, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
+use crate::shaders::scopes::Sheets;
 
 const EVENT_SUMS: &[Meaning] = &[
     m("executed", Subgroups, "executions by subgroups"),
@@ -38,6 +39,10 @@ pub const BLOCKS: Sheet = sheet(
     "a basic block; what wasted the most slots comes first",
     &[ENTRY, BLOCK, EVENT_SUMS, SIMT_MORE],
 );
+
+/// The tables of scopes below the whole.
+pub const SCOPES: Sheets =
+    Sheets { stages: STAGES, pipelines: PIPELINES, shaders: SHADERS, frames: FRAMES, blocks: BLOCKS };
 
 /// How many columns of a table, its last ones, are numbers.
 pub const SUMS: usize = EVENT_SUMS.len() + SIMT_MORE.len();

@@ -20,80 +20,57 @@
 mod columns;
 mod sums;
 
-use crate::Question;
 use crate::context::Context;
-use crate::explain::Sheet;
 use crate::rays::events::{ALL, Occupancy, counts, entered};
 use crate::report::{Cell, Mark, Report, Series, Table, share};
-use crate::shaders::inactive;
 use crate::shaders::sampled;
+use crate::shaders::scopes::Scopes;
+use crate::{Question, Session};
 use std::collections::BTreeMap;
 use sums::Sums;
 use trace::tables::{SIMT, SIMT_HELPERS, SIMT_TRACES};
 use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Simt;
+pub static QUESTION: Question = Question {
+    name: "simt",
+    about: "how full the subgroups were that executed basic blocks: SIMT efficiency per block, shader, stage, pipeline, frame",
+    wants: &[&SIMT],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
-impl Question for Simt {
-    fn name(&self) -> &'static str {
-        "simt"
-    }
-
-    fn about(&self) -> &'static str {
-        "how full the subgroups were that executed basic blocks: SIMT efficiency per block, shader, stage, pipeline, frame"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&SIMT];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        // Rays are never sampled.
-        let measured = |t: &Table| if t.name == "events" { 0 } else { columns::SUMS };
-        sampled::answer(trace, &SIMT, measured, |trace| self.report(trace))
-    }
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    // Rays are never sampled.
+    let measured = |t: &Table| if t.name == "events" { 0 } else { columns::SUMS };
+    sampled::answer(trace, &SIMT, measured, report)
 }
 
-impl Simt {
-    fn report(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let folded = Folded::of(trace, &context)?;
-        let mut report = Report::new(self.name(), "SIMT efficiency");
-        report.headlines = folded.headlines(&context);
-        report.tables = folded.tables(&context);
-        report.tables.insert(1, events_table(&events(trace, &context, None)?));
-        report.series = folded.histograms.iter().map(|(of, h)| histogram(of, h)).collect();
-        if folded.more != 0 {
-            report.notes.push(format!(
-                "{} executions had more active invocations than the histograms tell apart; they are in every efficiency.",
-                folded.more
-            ));
-        }
-        if folded.whole.executions == 0 {
-            report.notes.push("No instrumented basic block was executed.".into());
-        }
-        Ok(report)
+fn report(trace: &dyn Source) -> Result<Report, Unreadable> {
+    let context = Context::read(trace)?;
+    let folded = Folded::of(trace, &context)?;
+    let mut report = Report::new(QUESTION.name, "SIMT efficiency");
+    report.headlines = folded.headlines(&context);
+    report.tables = folded.tables(&context);
+    report.tables.insert(1, events_table(&events(trace, &context, None)?));
+    report.series = folded.histograms.iter().map(|(of, h)| histogram(of, h)).collect();
+    if folded.more != 0 {
+        report.notes.push(format!(
+            "{} executions had more active invocations than the histograms tell apart; they are in every efficiency.",
+            folded.more
+        ));
     }
+    if folded.sums.whole.executions == 0 {
+        report.notes.push("No instrumented basic block was executed.".into());
+    }
+    Ok(report)
 }
-
-/// Entry, function, block.
-type Place = (u64, u64, u64);
 
 #[derive(Default)]
 struct Folded {
-    whole: Sums,
-    frames: BTreeMap<u64, Sums>,
-    stages: BTreeMap<String, Sums>,
-    pipelines: BTreeMap<u64, Sums>,
-    entries: BTreeMap<u64, Sums>,
-    blocks: BTreeMap<Place, Sums>,
+    sums: Scopes<Sums>,
     /// Popcount: executions; of everything, and by stage.
     histograms: BTreeMap<String, BTreeMap<u64, u64>>,
     more: u64,
@@ -102,91 +79,48 @@ struct Folded {
 impl Folded {
     /// How full, and where most of what is idle is.
     fn headlines(&self, context: &Context) -> Vec<String> {
-        let (idle, all) = (self.whole.wasted(), self.whole.weighted_slots());
+        let whole = &self.sums.whole;
+        let (idle, all) = (whole.wasted(), whole.weighted_slots());
         if all == 0 {
             return vec![];
         }
         let active = format!("{} of the instruction slots of subgroups were active.", share(all - idle, all));
-        let of = |s: &Sums| [s.wasted(), s.weighted_slots()];
-        let worst = inactive::headline(context, &self.entries, &self.blocks, of);
+        let worst = self.sums.headline(context, |s| [s.wasted(), s.weighted_slots()]);
         [active].into_iter().chain(worst).collect()
     }
 
     fn of(trace: &dyn Source, context: &Context) -> Result<Self, Unreadable> {
         let mut f = Folded::default();
-        let stage = |entry| context.entry(entry).map_or_else(|| "?".to_owned(), |e| e.stage.to_string());
         let t = trace.read(&SIMT)?;
         for row in 0..t.len() {
-            let [frame, entry, function, block, active, executions, invocations] = [
-                t.u64("frame")[row],
-                t.u64("entry")[row],
-                t.u64("function")[row],
-                t.u64("block")[row],
-                t.u64("active")[row],
-                t.u64("executions")[row],
-                t.u64("invocations")[row],
-            ];
+            let [frame, entry, function, block, active, executions, invocations] =
+                ["frame", "entry", "function", "block", "active", "executions", "invocations"]
+                    .map(|c| t.u64(c)[row]);
             let n = size(context, frame)?;
             let weight = context.instructions(entry, function, block);
-            let stage = stage(entry);
-            let pipeline = context.entry(entry).map_or(0, |e| e.pipeline);
-            let into = [
-                &mut f.whole,
-                f.frames.entry(frame).or_default(),
-                f.stages.entry(stage.clone()).or_default(),
-                f.pipelines.entry(pipeline).or_default(),
-                f.entries.entry(entry).or_default(),
-                f.blocks.entry((entry, function, block)).or_default(),
-            ];
-            into.into_iter().for_each(|s| s.add(executions, invocations, n, weight));
+            let add = |s: &mut Sums| s.add(executions, invocations, n, weight);
+            f.sums.add(context, frame, (entry, function, block), add);
             if active == 0 {
                 f.more += executions;
             } else {
-                for of in ["all", &stage] {
+                for of in ["all", context.entry(entry).map_or("?", |e| &*e.stage)] {
                     *f.histograms.entry(of.to_owned()).or_default().entry(active).or_default() += executions;
                 }
             }
         }
         let t = trace.read(&SIMT_HELPERS)?;
         for row in 0..t.len() {
-            let (entry, helpers) = (t.u64("entry")[row], t.u64("helpers")[row]);
-            let place = (entry, t.u64("function")[row], t.u64("block")[row]);
-            let pipeline = context.entry(entry).map_or(0, |e| e.pipeline);
-            for into in [
-                &mut f.whole,
-                f.frames.entry(t.u64("frame")[row]).or_default(),
-                f.stages.entry(stage(entry)).or_default(),
-                f.pipelines.entry(pipeline).or_default(),
-                f.entries.entry(entry).or_default(),
-                f.blocks.entry(place).or_default(),
-            ] {
-                into.helpers += helpers;
-            }
+            let [frame, entry, function, block, helpers] =
+                ["frame", "entry", "function", "block", "helpers"].map(|c| t.u64(c)[row]);
+            f.sums.add(context, frame, (entry, function, block), |s| s.helpers += helpers);
         }
         Ok(f)
     }
 
     fn tables(&self, context: &Context) -> Vec<Table> {
-        let table = |of: Sheet, rows: Vec<(Vec<Cell>, &Sums)>| {
-            of.table(rows.into_iter().map(|(cells, s)| cells.into_iter().chain(s.cells()).collect()))
-        };
-        let pipelines =
-            self.pipelines.iter().map(|(id, s)| (vec![context.pipeline_words(*id).into()], s)).collect();
-        let mut blocks: Vec<_> = self.blocks.iter().collect();
-        // What wasted most comes first.
-        blocks.sort_by_key(|(place, s)| (std::cmp::Reverse(s.wasted()), **place));
-        let blocks = blocks
-            .into_iter()
-            .map(|(&(entry, function, block), s)| (context.block_cells(entry, function, block), s))
-            .collect();
-        vec![
-            table(columns::WHOLE, vec![(vec!["all".into()], &self.whole)]),
-            table(columns::STAGES, self.stages.iter().map(|(k, s)| (vec![k.as_str().into()], s)).collect()),
-            table(columns::PIPELINES, pipelines),
-            table(columns::SHADERS, self.entries.iter().map(|(k, s)| (context.entry_cells(*k), s)).collect()),
-            table(columns::FRAMES, self.frames.iter().map(|(k, s)| (vec![Cell::Count(*k)], s)).collect()),
-            table(columns::BLOCKS, blocks),
-        ]
+        let whole = [vec!["all".into()], self.sums.whole.cells()].concat();
+        let below = self.sums.tables(context, &columns::SCOPES, Sums::cells, Sums::wasted);
+        [columns::WHOLE.table([whole])].into_iter().chain(below).collect()
     }
 }
 

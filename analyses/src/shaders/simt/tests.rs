@@ -71,7 +71,7 @@ pipeline  stage     shader            entry  function    block  label  source   
 
 Cost of measuring: not known, the frame was not timed without the probes
 ";
-    assert_eq!(text::render(&Simt.answer(&known()).unwrap()), expected);
+    assert_eq!(text::render(&QUESTION.answer(&known()).unwrap()), expected);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn events_stand_by_themselves() {
             m.put(&BLOCKS, &row.collect::<Vec<_>>());
         }
     }
-    let before = Simt.answer(&m).unwrap().tables.remove(1);
+    let before = QUESTION.answer(&m).unwrap().tables.remove(1);
     assert!(before.rows.is_empty());
     // Two calls, one by all and one by half; a miss shader's entry by 6, and a closest-hit's by 2. A callable's, by 3, is in no sum.
     put(&mut m, &SIMT_TRACES, &[&[1, 2, 0, 0, 17, 8, 1, 8], &[1, 2, 0, 0, 17, 4, 1, 4]]);
@@ -98,7 +98,7 @@ fn events_stand_by_themselves() {
         &SIMT,
         &[&[1, 3, 0, 0, 6, 1, 6], &[1, 3, 0, 1, 1, 9, 9], &[1, 4, 0, 0, 2, 1, 2], &[1, 5, 0, 0, 3, 1, 3]],
     );
-    let events = Simt.answer(&m).unwrap().tables.remove(1);
+    let events = QUESTION.answer(&m).unwrap().tables.remove(1);
     let row = |of: &str, n: u64, active: u64, efficiency: f64| {
         vec![of.into(), Cell::Count(n), Cell::Count(active), Cell::Number(efficiency)]
     };
@@ -120,7 +120,7 @@ fn frames_may_have_sizes_of_their_own_and_executions_beyond_the_histogram_count(
     let mut m = Memory::default();
     put(&mut m, &trace::tables::FRAMES, &[&[1, 32, 0, 0, 0, 0], &[2, 128, 0, 0, 0, 0]]);
     put(&mut m, &SIMT, &[&[1, 0, 0, 0, 16, 2, 32], &[2, 0, 0, 0, 0, 3, 384]]);
-    let report = Simt.answer(&m).unwrap();
+    let report = QUESTION.answer(&m).unwrap();
     let frames = report.tables.iter().find(|t| t.name == "frames").expect("there is one");
     assert_eq!(frames.rows[0][3], Cell::Number(50.0));
     assert_eq!(frames.rows[1][3], Cell::Number(100.0));
@@ -130,9 +130,9 @@ fn frames_may_have_sizes_of_their_own_and_executions_beyond_the_histogram_count(
 
 #[test]
 fn nothing_and_no_size_are_said() {
-    let report = Simt.answer(&Memory::default()).unwrap();
+    let report = QUESTION.answer(&Memory::default()).unwrap();
     assert_eq!(report.notes, ["No instrumented basic block was executed."]);
     let mut m = Memory::default();
     put(&mut m, &SIMT, &[&[1, 0, 0, 0, 16, 2, 32]]);
-    assert!(Simt.answer(&m).unwrap_err().0.contains("no subgroup size"));
+    assert!(QUESTION.answer(&m).unwrap_err().0.contains("no subgroup size"));
 }

@@ -1,8 +1,8 @@
 //! The tables of `timeline`: what a row is, and each column with its unit and meaning.
 
 use crate::context::columns::{BLOCK, ENTRY, FRAME, PIPELINE, STAGE};
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Cycles, Invocations, Percent, Ratio, Subgroups, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 pub const FRAMES: Sheet = sheet(
     "frames",

@@ -25,19 +25,25 @@ mod picture;
 mod spans;
 mod trace_events;
 
-use crate::Question;
 use crate::context::Context;
-use crate::explain::Sheet;
+use crate::report::sheet::Sheet;
 use crate::report::{Cell, File, Mark, Report, Series, Table, most, share};
 use crate::stats::Sample;
+use crate::{Question, Session};
 use spans::{Load, Span, Spans, Sweep, unit_words};
 use std::collections::BTreeMap;
 use trace::tables::{NOWHERE, SIMT, TIMELINE, TIMELINE_EXITS};
 use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Timeline;
+pub static QUESTION: Question = Question {
+    name: "timeline",
+    about: "when subgroups ran: durations, how many were in flight, overlap of pipelines, times when nothing ran",
+    wants: &[&TIMELINE, &TIMELINE_EXITS],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
 /// Frames that are drawn: the first.
 const PICTURES: usize = 8;
@@ -46,44 +52,26 @@ const POINTS: usize = 240;
 /// Gaps that are listed of each frame: the longest.
 const GAPS: usize = 10;
 
-impl Question for Timeline {
-    fn name(&self) -> &'static str {
-        "timeline"
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let spans = Spans::read(trace, context)?;
+    let efficiency = efficiency(trace, context)?;
+    let mut report = Report::new(QUESTION.name, "Timeline of subgroups");
+    durations(&mut report, context, &spans.whole, &efficiency);
+    report.tables.push(exits(trace, context)?);
+    report.series.extend(histograms(context, &spans.whole));
+    if spans.own_clocks {
+        report.notes.push(
+            "Each subgroup read its own clock (shaderSubgroupClock), as the device has no other, or as clock=subgroup \
+             was asked for: nothing is said of when one ran beside another."
+                .into(),
+        );
+    } else {
+        over_time(&mut report, context, &spans);
     }
-
-    fn about(&self) -> &'static str {
-        "when subgroups ran: durations, how many were in flight, overlap of pipelines, times when nothing ran"
-    }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&TIMELINE, &TIMELINE_EXITS];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let spans = Spans::read(trace, &context)?;
-        let efficiency = efficiency(trace, &context)?;
-        let mut report = Report::new(self.name(), "Timeline of subgroups");
-        durations(&mut report, &context, &spans.whole, &efficiency);
-        report.tables.push(exits(trace, &context)?);
-        report.series.extend(histograms(&context, &spans.whole));
-        if spans.own_clocks {
-            report.notes.push(
-                "Each subgroup read its own clock (shaderSubgroupClock), as the device has no other, or as clock=subgroup \
-                 was asked for: nothing is said of when one ran beside another."
-                    .into(),
-            );
-        } else {
-            over_time(&mut report, &context, &spans);
-        }
-        notes(&mut report, &spans);
-        Ok(report)
-    }
+    notes(&mut report, &spans);
+    Ok(report)
 }
 
 fn notes(report: &mut Report, spans: &Spans) {

@@ -39,7 +39,7 @@ fn cells(report: &Report, table: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn numbers_of_known_spans() {
-    let report = Timeline.answer(&trace(&SPANS, "device")).unwrap();
+    let report = QUESTION.answer(&trace(&SPANS, "device")).unwrap();
     // 50 of 300 ticks; 100 + 100 + 0 of 340.
     assert_eq!(
         report.headlines,
@@ -97,7 +97,7 @@ fn divergence_and_exits_stand_beside_durations() {
         let row = [1, 0, subgroup, 200, 4, 0, 0, 120].map(Value::U64).into_iter().chain([Value::Text(how)]);
         m.put(&TIMELINE_EXITS, &row.collect::<Vec<_>>());
     }
-    let report = Timeline.answer(&m).unwrap();
+    let report = QUESTION.answer(&m).unwrap();
     // (24 + 10) / (8 * 8)
     assert_eq!(cells(&report, "shaders")[0].last().unwrap(), "53.12");
     assert_eq!(cells(&report, "shaders")[1].last().unwrap(), "-");
@@ -109,11 +109,11 @@ fn divergence_and_exits_stand_beside_durations() {
 
 #[test]
 fn clocks_of_subgroups_order_nothing() {
-    let report = Timeline.answer(&trace(&SPANS, "subgroup")).unwrap();
+    let report = QUESTION.answer(&trace(&SPANS, "subgroup")).unwrap();
     let names: Vec<&str> = report.tables.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(names, ["stages", "shaders", "exits"]);
     assert!(report.files.is_empty() && report.notes[0].starts_with("Each subgroup read its own clock"));
-    let empty = Timeline.answer(&sample::trace()).unwrap();
+    let empty = QUESTION.answer(&sample::trace()).unwrap();
     assert_eq!(empty.notes, ["No subgroup was seen from its entry to an exit."]);
     assert!(empty.files.is_empty());
 }
@@ -166,7 +166,7 @@ fn perfetto_gets_every_span_on_its_unit() {
     let mut spans = SPANS;
     spans[2][8] = 3;
     spans[2][9] = 17;
-    let report = Timeline.answer(&trace(&spans, "device")).unwrap();
+    let report = QUESTION.answer(&trace(&spans, "device")).unwrap();
     let file = report.files.iter().find(|f| f.name == "timeline.perfetto.json").unwrap();
     let json: Json = serde_json::from_slice(&file.content).unwrap();
     let events = json["traceEvents"].as_array().unwrap();
@@ -202,7 +202,7 @@ fn the_picture_shows_spans_where_and_when_they_were() {
     assert_eq!(c.at(x(275), 40), [255; 3], "nothing ran");
     assert_eq!(c.at(x(200), 64), compute, "the third lane");
     assert!(height < 300, "{height}");
-    let none = Timeline.answer(&trace(&SPANS[5..], "device")).unwrap();
+    let none = QUESTION.answer(&trace(&SPANS[5..], "device")).unwrap();
     assert!(none.files.is_empty());
 }
 

@@ -1,7 +1,7 @@
 //! The tables of `uniformity`: what a row is, and each column with its unit and meaning.
 
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Invocations, Percent, Subgroups, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 const BY_CLASS: &[Meaning] = &[
     m("places", Count, "branch conditions, addresses and loaded values of executed entry points"),

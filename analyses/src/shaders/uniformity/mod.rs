@@ -18,66 +18,54 @@
 
 mod columns;
 
-use crate::Question;
 use crate::context::{Context, source_words};
-use crate::explain::Sheet;
+use crate::report::sheet::Sheet;
 use crate::report::{Cell, Report, Table, counted, most, share};
+use crate::{Question, Session};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use trace::tables::{UNIFORMITY, UNIFORMITY_SITES};
 use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Uniformity;
+pub static QUESTION: Question = Question {
+    name: "uniformity",
+    about: "which branches, addresses and loaded values are alike for a whole subgroup: proven, measured, or divergent",
+    wants: &[&UNIFORMITY_SITES, &UNIFORMITY],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
 /// Rows of the tables that list places.
 const LISTED: usize = 40;
 
-impl Question for Uniformity {
-    fn name(&self) -> &'static str {
-        "uniformity"
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let sites = sites(trace, context)?;
+    let mut report = Report::new(QUESTION.name, "Uniformity");
+    let kinds: BTreeMap<&str, Vec<&Site>> = group(&sites, |s| &*s.kind);
+    report.headlines = kinds.get("branch").and_then(|of| branches(of)).into_iter().collect();
+    report.headlines.extend(always(&sites));
+    report.tables.push(classes(columns::CLASSES, &kinds));
+    let memory: Vec<Site> = sites.iter().filter(|s| &*s.kind != "branch").cloned().collect();
+    let by_memory = group(&memory, |s| (&*s.kind, &*s.class));
+    let named: BTreeMap<String, Vec<&Site>> =
+        by_memory.into_iter().map(|((kind, class), of)| (format!("{kind}, {class}"), of)).collect();
+    report.tables.push(classes(columns::MEMORY, &named));
+    report.tables.push(shaders(&sites, context));
+    report.tables.push(divergent(&sites));
+    report.tables.push(unproven(&sites));
+    soundness(&sites, &mut report);
+    let unmeasured = group(&sites, |s| &*s.unmeasured);
+    for (why, of) in unmeasured.iter().filter(|u| !u.0.is_empty()) {
+        report.notes.push(format!("Places that are not measured because {why}: {}.", of.len()));
     }
-
-    fn about(&self) -> &'static str {
-        "which branches, addresses and loaded values are alike for a whole subgroup: proven, measured, or divergent"
+    if sites.is_empty() {
+        report.notes.push("No entry point with branches or loads was executed.".into());
     }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&UNIFORMITY_SITES, &UNIFORMITY];
-        TABLES
-    }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let sites = sites(trace, &context)?;
-        let mut report = Report::new(self.name(), "Uniformity");
-        let kinds: BTreeMap<&str, Vec<&Site>> = group(&sites, |s| &*s.kind);
-        report.headlines = kinds.get("branch").and_then(|of| branches(of)).into_iter().collect();
-        report.headlines.extend(always(&sites));
-        report.tables.push(classes(columns::CLASSES, &kinds));
-        let memory: Vec<Site> = sites.iter().filter(|s| &*s.kind != "branch").cloned().collect();
-        let by_memory = group(&memory, |s| (&*s.kind, &*s.class));
-        let named: BTreeMap<String, Vec<&Site>> =
-            by_memory.into_iter().map(|((kind, class), of)| (format!("{kind}, {class}"), of)).collect();
-        report.tables.push(classes(columns::MEMORY, &named));
-        report.tables.push(shaders(&sites, &context));
-        report.tables.push(divergent(&sites));
-        report.tables.push(unproven(&sites));
-        soundness(&sites, &mut report);
-        let unmeasured = group(&sites, |s| &*s.unmeasured);
-        for (why, of) in unmeasured.iter().filter(|u| !u.0.is_empty()) {
-            report.notes.push(format!("Places that are not measured because {why}: {}.", of.len()));
-        }
-        if sites.is_empty() {
-            report.notes.push("No entry point with branches or loads was executed.".into());
-        }
-        Ok(report)
-    }
+    Ok(report)
 }
 
 /// What a place is.

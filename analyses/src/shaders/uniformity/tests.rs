@@ -47,7 +47,7 @@ fn known(diverged: u64) -> Memory {
 
 #[test]
 fn golden_text() {
-    let report = Uniformity.answer(&known(0)).expect("it is readable");
+    let report = QUESTION.answer(&known(0)).expect("it is readable");
     assert!(report.failures.is_empty());
     let out = text::render(&report);
     assert_eq!(out, include_str!("golden.txt"), "{out}");
@@ -55,7 +55,7 @@ fn golden_text() {
 
 #[test]
 fn classes_are_as_defined() {
-    let report = Uniformity.answer(&known(0)).expect("it is readable");
+    let report = QUESTION.answer(&known(0)).expect("it is readable");
     let branches = &report.tables[0].rows[1];
     assert_eq!(branches[0], "branch".into());
     // Four places: static, dynamic, divergent, not executed. The fifth is of an entry point that never ran.
@@ -67,7 +67,7 @@ fn classes_are_as_defined() {
 
 #[test]
 fn what_was_proven_and_differs_is_a_failed_check() {
-    let report = Uniformity.answer(&known(3)).expect("it is readable");
+    let report = QUESTION.answer(&known(3)).expect("it is readable");
     assert_eq!(
         report.failures,
         [
@@ -92,13 +92,13 @@ fn one_module_in_two_pipelines_counts_once() {
     let rest = [Value::U64(1), Value::Text(""), Value::Text(""), Value::U64(0)];
     m.put(&UNIFORMITY_SITES, &row.chain(rest).collect::<Vec<_>>());
     m.put(&UNIFORMITY, &[1, 2, 0, 1000, 0, 0].map(Value::U64));
-    let report = Uniformity.answer(&m).expect("it is readable");
+    let report = QUESTION.answer(&m).expect("it is readable");
     assert_eq!(report.tables[0].rows[1][1], Cell::Count(4));
     assert_eq!(report.tables[0].rows[1][10], Cell::Count(1400));
 }
 
 #[test]
 fn nothing_executed_is_said() {
-    let report = Uniformity.answer(&trace(&[], &[])).expect("it is readable");
+    let report = QUESTION.answer(&trace(&[], &[])).expect("it is readable");
     assert_eq!(report.notes, ["No entry point with branches or loads was executed."]);
 }

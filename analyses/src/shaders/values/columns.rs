@@ -1,7 +1,7 @@
 //! The tables of `values`: what a row is, and each column with its unit and meaning.
 
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Invocations, Percent, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 const READ: Meaning = m("read", Invocations, "executions by invocations");
 

@@ -17,10 +17,9 @@
 
 mod columns;
 
-use crate::Question;
 use crate::context::Context;
-use crate::explain::Sheet;
 use crate::report::{Cell, Report, Table, counted, share};
+use crate::{Question, Session};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use trace::tables::{
@@ -29,72 +28,60 @@ use trace::tables::{
 use trace::{Source, Unreadable};
 
 /// The question.
-#[derive(Clone, Copy, Debug)]
-pub struct Values;
+pub static QUESTION: Question = Question {
+    name: "values",
+    about: "which values loads give: zeros, distinct values, the most frequent, how often they change",
+    wants: &[&VALUE_SITES, &VALUES],
+    sheets: columns::SHEETS,
+    events: None,
+    answer,
+};
 
 /// Rows of the tables that list places.
 const LISTED: usize = 40;
 /// Values of a place that are listed.
 const TOP: usize = 8;
 
-impl Question for Values {
-    fn name(&self) -> &'static str {
-        "values"
+fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
+    let trace = session.trace;
+    let context = session.context()?;
+    let sites = sites(trace, context)?;
+    let mut report = Report::new(QUESTION.name, "Values that loads give");
+    report.headlines = headlines(&sites);
+    report.tables.push(classes(&sites));
+    report.tables.push(zeros(&sites));
+    report.tables.push(constant(&sites));
+    report.tables.push(changes(&sites));
+    report.tables.push(all(&sites));
+    report.tables.push(top(&sites));
+    let estimated = sites.iter().filter(|s| s.overflow != 0).count();
+    if estimated != 0 {
+        report.notes.push(format!(
+            "{estimated} of {} places saw more values than there are slots: how many is estimated there (~), and the most \
+             frequent are of those that found a slot.",
+            sites.len()
+        ));
     }
-
-    fn about(&self) -> &'static str {
-        "which values loads give: zeros, distinct values, the most frequent, how often they change"
+    let followed = |s: &&Site| matches!(&*s.class, "uniform" | "push");
+    let lost = sites.iter().filter(followed).filter(|s| s.changes[0] == 0).count();
+    if lost != 0 {
+        report.notes.push(format!(
+            "{lost} places in uniform blocks and push constants were not followed from action to action: the pipeline's \
+             push constants leave no room to tell its shaders which action they run in, the device generated the \
+             actions itself, or changes=no was asked for."
+        ));
     }
-
-    fn wants(&self) -> &'static [&'static trace::Table] {
-        static TABLES: &[&trace::Table] = &[&VALUE_SITES, &VALUES];
-        TABLES
+    if sites.is_empty() {
+        report.notes.push("Nothing that is looked at was read.".into());
     }
-
-    fn sheets(&self) -> &'static [Sheet] {
-        columns::SHEETS
-    }
-
-    fn answer(&self, trace: &dyn Source) -> Result<Report, Unreadable> {
-        let context = Context::read(trace)?;
-        let sites = sites(trace, &context)?;
-        let mut report = Report::new(self.name(), "Values that loads give");
-        report.headlines = headlines(&sites);
-        report.tables.push(classes(&sites));
-        report.tables.push(zeros(&sites));
-        report.tables.push(constant(&sites));
-        report.tables.push(changes(&sites));
-        report.tables.push(all(&sites));
-        report.tables.push(top(&sites));
-        let estimated = sites.iter().filter(|s| s.overflow != 0).count();
-        if estimated != 0 {
+    for (n, what) in [(sites.len(), "places"), (zeros_of(&sites).len(), "places with zeros")] {
+        if n > LISTED {
             report.notes.push(format!(
-                "{estimated} of {} places saw more values than there are slots: how many is estimated there (~), and the most \
-                 frequent are of those that found a slot.",
-                sites.len()
+                "Of {n} {what} the first {LISTED} are listed; the tables of the trace have all."
             ));
         }
-        let followed = |s: &&Site| matches!(&*s.class, "uniform" | "push");
-        let lost = sites.iter().filter(followed).filter(|s| s.changes[0] == 0).count();
-        if lost != 0 {
-            report.notes.push(format!(
-                "{lost} places in uniform blocks and push constants were not followed from action to action: the pipeline's \
-                 push constants leave no room to tell its shaders which action they run in, the device generated the \
-                 actions itself, or changes=no was asked for."
-            ));
-        }
-        if sites.is_empty() {
-            report.notes.push("Nothing that is looked at was read.".into());
-        }
-        for (n, what) in [(sites.len(), "places"), (zeros_of(&sites).len(), "places with zeros")] {
-            if n > LISTED {
-                report.notes.push(format!(
-                    "Of {n} {what} the first {LISTED} are listed; the tables of the trace have all."
-                ));
-            }
-        }
-        Ok(report)
     }
+    Ok(report)
 }
 
 /// What a place gave.

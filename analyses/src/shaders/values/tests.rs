@@ -66,7 +66,7 @@ fn known() -> Memory {
 
 #[test]
 fn golden_text() {
-    let out = render::render(&Values.answer(&known()).expect("it is readable"));
+    let out = render::render(&QUESTION.answer(&known()).expect("it is readable"));
     assert_eq!(out, include_str!("golden.txt"), "{out}");
 }
 
@@ -88,6 +88,6 @@ fn numbers_are_as_defined() {
 
 #[test]
 fn nothing_read_is_said() {
-    let report = Values.answer(&sample::trace()).expect("it is readable");
+    let report = QUESTION.answer(&sample::trace()).expect("it is readable");
     assert_eq!(report.notes, ["Nothing that is looked at was read."]);
 }

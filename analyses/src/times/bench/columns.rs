@@ -1,8 +1,8 @@
 //! The tables of `bench`: what a row is, and each column with its unit and meaning.
 
-use crate::explain::{Meaning, OTHERS, Sheet, m, sheet};
 use crate::rays::shader_clock::columns::CLOCK;
 use crate::report::Unit::{Count, Milliseconds, Nanoseconds, Percent, Ratio, Text};
+use crate::report::sheet::{Meaning, OTHERS, Sheet, m, sheet};
 
 pub const VERDICTS: Sheet = sheet(
     "verdicts",

@@ -31,9 +31,9 @@ pub use figures::{Picture, figures};
 pub use plan::{About, Calls, Plan, Quartiles};
 
 use crate::context::Context;
-use crate::explain::Meaning;
 use crate::rays::events::{ALL, Occupancy};
 use crate::report::shapes::{Distribution, Group};
+use crate::report::sheet::Meaning;
 use crate::report::{Cell, Column, Mark, Report, Series, Table, medians};
 use crate::shaders::simt;
 use crate::stats::Stats;

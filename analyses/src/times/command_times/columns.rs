@@ -1,7 +1,7 @@
 //! The tables of `command-times`: what a row is, and each column with its unit and meaning.
 
-use crate::explain::{Meaning, OTHERS, Sheet, m, sheet};
 use crate::report::Unit::{Count, Milliseconds, Percent, Text};
+use crate::report::sheet::{Meaning, OTHERS, Sheet, Thing, m, sheet};
 
 /// What is said of a sum of times.
 pub const SUM: &[Meaning] = &[
@@ -20,9 +20,9 @@ pub const TOP: Sheet = sheet(
             m(
                 "at",
                 Text,
-                "command buffer of the submission : recorded index; in a secondary one position : s execution : index",
-            ),
-            m("pipeline", Text, "debug name or id, and the first digits of its shaders' hashes"),
+                "draw (dispatch, trace) or pass, by its number in the frame where that is the same in all frames; else command buffer of the submission : recorded index, in a secondary one position : s execution : index",
+            ).names(Thing::Draw),
+            m("pipeline", Text, "debug name or id, and the first digits of its shaders' hashes").names(Thing::Pipeline),
             m("within", Text, "labels, passes and secondary command buffers around it, from outside in"),
         ],
         SUM,
@@ -41,7 +41,7 @@ pub const STATISTICS: Sheet = sheet(
     "the rows of `top`, where pipeline statistics were counted",
     &[&[
         m("submit|label|pass|secondary|run|command", Text, "what it is"),
-        m("at", Text, "where it was recorded"),
+        m("at", Text, "where it was recorded").names(Thing::Draw),
         m(
             OTHERS,
             Count,

@@ -2,7 +2,7 @@
 
 use super::columns;
 use super::sums::{Counts, Top, at};
-use crate::explain::{Meaning, OTHERS};
+use crate::report::sheet::{Meaning, OTHERS};
 use crate::report::{Cell, Column, Table};
 use std::collections::HashMap;
 use trace::{COUNTERS, CommandCounters, CommandTime, SpanKind, counter_name};
@@ -55,7 +55,7 @@ pub fn table(top: &[Top<'_>], finest: SpanKind) -> Option<Table> {
     let rows = top.iter().filter(|t| t.sum.counts.is_some()).map(|t| {
         let mean = |n: u64| Cell::Count((n + t.sum.times / 2) / t.sum.times.max(1));
         let counts = t.sum.counts.unwrap_or_default();
-        [Cell::Text(t.name.clone()), Cell::Text(at(t.record))]
+        [Cell::Text(t.name.clone()), Cell::Text(at(t))]
             .into_iter()
             .chain(shown.iter().map(|c| counts[*c].map_or(Cell::Missing, mean)))
             .collect()

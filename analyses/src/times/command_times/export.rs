@@ -33,6 +33,8 @@ pub fn rows(names: &TimeNames, records: &[CommandTime], counters: &[CommandCount
             Cell::Count(r.position.into()),
             Cell::Count(r.execution.into()),
             Cell::Count(r.index.into()),
+            Cell::Count(r.pass.into()),
+            Cell::Count(r.draw.into()),
             text(r.kind.name().to_owned()),
             text((*own).to_owned()),
             text(around.join(" › ")),
@@ -56,6 +58,8 @@ pub fn rows(names: &TimeNames, records: &[CommandTime], counters: &[CommandCount
         ("position", Unit::Count),
         ("execution", Unit::Count),
         ("index", Unit::Count),
+        ("pass", Unit::Count),
+        ("draw", Unit::Count),
         ("kind", Unit::Text),
         ("name", Unit::Text),
         ("within", Unit::Text),
@@ -136,6 +140,10 @@ pub fn perfetto(of: &Recorded<'_>) -> Timeline {
             args.push(("position", Cell::Count(r.position.into())));
             args.push(("execution", Cell::Count(r.execution.into())));
             args.push(("index", Cell::Count(r.index.into())));
+            let numbers = [("pass", r.pass), ("draw", r.draw)];
+            args.extend(
+                numbers.into_iter().filter(|n| n.1 > 0).map(|(name, n)| (name, Cell::Count(n.into()))),
+            );
         }
         if r.pipeline != 0 {
             args.push(("pipeline", Cell::Text(object(names, r.pipeline))));

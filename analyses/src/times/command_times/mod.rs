@@ -4,8 +4,8 @@
 //! *Input.* [`CommandTime`] records and the names they refer to; what their ends mean is said there.
 //!
 //! *Definitions.* A span's time is its end less the later of its begin and the end of the span before it (`nest.rs`): what
-//! overlaps counts once, for the one that began first. The table of the most expensive sums equal spans (same command
-//! buffer position, recorded index and name) over frames: `times` is how often, mean and max are of one time, share is
+//! overlaps counts once, for the one that began first. The table of the most expensive sums equal spans (the same name, and
+//! the same command buffer position and recorded index) over frames; one that has the same number of draw or pass in all of them is called by it: `times` is how often, mean and max are of one time, share is
 //! the sum's part of all submissions' time, and cumulative share adds the rows up from the top. The tree sums every
 //! span by its path of labels and passes; a row holds what lies within it.
 //!
@@ -127,8 +127,10 @@ fn most<'r>(
         }
         let own = names.path(r.node).last().copied().unwrap_or_default();
         let key = (path.join(" › "), own.to_owned(), r.position, r.execution, r.index, r.pipeline);
-        let sum = &mut sums.entry(key).or_insert_with(|| (Sum::default(), r)).0;
+        let (sum, first) = sums.entry(key).or_insert_with(|| (Sum::default(), r));
         sum.add(t.place.time().0);
+        // (where frames have other numbers of draws, one place has several numbers)
+        sum.numbered &= (r.draw, r.pass) == (first.draw, first.pass);
         if let Some(of) = counts.get(&t.at) {
             counters::add(sum.counts.get_or_insert_with(Default::default), of);
         }
@@ -149,10 +151,17 @@ fn headline(top: &[Top<'_>], finest: SpanKind, total: u64, names: &TimeNames) ->
     Some(format!(
         "The {} that took most GPU time is {}{pipeline}{within}: {} of it, {times}, {:.3} ms each.",
         finest.name(),
-        most.name,
+        named(most),
         share(most.sum.total, total),
         most.sum.total as f64 / most.sum.times.max(1) as f64 / 1e6
     ))
+}
+
+/// A command with its number in the frame.
+fn named(top: &Top<'_>) -> String {
+    let known = top.sum.numbered && top.record.draw > 0;
+    let number = if known { format!(" (draw {})", top.record.draw) } else { String::new() };
+    format!("{}{number}", top.name)
 }
 
 fn top_table(top: &[Top<'_>], finest: SpanKind, total: u64, names: &TimeNames) -> Table {
@@ -162,7 +171,7 @@ fn top_table(top: &[Top<'_>], finest: SpanKind, total: u64, names: &TimeNames) -
         cumulative += sum.total;
         vec![
             Cell::Text(t.name.clone()),
-            Cell::Text(at(t.record)),
+            Cell::Text(at(t)),
             Cell::Text(pipeline(names, t.record.pipeline)),
             Cell::Text(t.path.clone()),
             Cell::Count(sum.times),

@@ -5,9 +5,9 @@
 
 use super::columns;
 use super::sums::{Sum, Timed, around, ms};
-use crate::explain::Meaning;
 use crate::report::Cell;
 use crate::report::shapes::{Node, Tree};
+use crate::report::sheet::Meaning;
 use std::collections::HashMap;
 use trace::{SpanKind, TimeNames};
 

@@ -20,8 +20,9 @@ pub struct Timed<'r> {
 }
 
 /// What one row of the table of the most expensive sums.
-#[derive(Default)]
 pub struct Sum {
+    /// All have the same number in their frames.
+    pub numbered: bool,
     pub times: u64,
     pub total: u64,
     pub max: u64,
@@ -34,6 +35,12 @@ pub struct Top<'r> {
     pub name: String,
     pub sum: Sum,
     pub record: &'r CommandTime,
+}
+
+impl Default for Sum {
+    fn default() -> Sum {
+        Sum { numbered: true, times: 0, total: 0, max: 0, counts: None }
+    }
 }
 
 impl Sum {
@@ -82,10 +89,14 @@ pub fn around(names: &TimeNames, timed: &Timed<'_>) -> Vec<String> {
     path
 }
 
-/// Where in a submission: command buffer, execution of a secondary one, command.
-pub fn at(r: &CommandTime) -> String {
+/// Where in a frame: its draw, dispatch or trace, or render pass, by number; of other commands where they were recorded: command buffer,
+/// execution of a secondary one, command.
+pub fn at(top: &Top<'_>) -> String {
+    let r = top.record;
     match (r.command_buffer, r.execution) {
         (0, _) => String::new(),
+        _ if top.sum.numbered && r.draw > 0 => format!("draw {}", r.draw),
+        _ if top.sum.numbered && r.kind == SpanKind::Pass && r.pass > 0 => format!("pass {}", r.pass),
         (_, 0) => format!("{}:{}", r.position, r.index),
         (_, n) => format!("{}:s{n}:{}", r.position, r.index),
     }

@@ -14,6 +14,8 @@ pub fn span(kind: SpanKind, depth: u32, node: u32, begin: u64, end: u64) -> Comm
         position: 0,
         execution: 0,
         index: node,
+        draw: 0,
+        pass: 0,
         kind,
         depth,
         node,

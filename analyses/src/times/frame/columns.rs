@@ -1,7 +1,7 @@
 //! The tables of a frame, draw by draw.
 
-use crate::explain::{Meaning, Sheet, m, sheet};
-use crate::report::Unit::{Count, Milliseconds, Percent, Text};
+use crate::report::Unit::{Bytes, Count, Milliseconds, Percent, Text};
+use crate::report::sheet::{Meaning, Sheet, Thing, m, sheet};
 
 /// What draws take together.
 const TAKEN: &[Meaning] = &[
@@ -15,7 +15,7 @@ pub const PASSES: Sheet = sheet(
     "a render pass, or what is outside of them",
     &[
         &[
-            m("pass", Count, "its number in the frame, from 1; 0 outside of passes"),
+            m("pass", Count, "its number in the frame, from 1; 0 outside of passes").names(Thing::Pass),
             m("name", Text, "its name"),
             m("labels", Text, "debug labels around its first draw"),
         ],
@@ -28,8 +28,8 @@ pub const PIPELINES: Sheet = sheet(
     "a pipeline, the dearest first",
     &[
         &[
-            m("pipeline", Text, "its debug name or captured id"),
-            m("shaders", Text, "its stages, each with its code's hash"),
+            m("pipeline", Text, "its debug name or captured id").names(Thing::Pipeline),
+            m("shaders", Text, "its stages, each with its code's hash").names(Thing::Shader),
         ],
         TAKEN,
     ],
@@ -43,7 +43,8 @@ pub const DRAWS: Sheet = sheet(
             "draw",
             Count,
             "its number in the frame, from 1: `what-if` and `screenshot --after draw` count the same",
-        ),
+        )
+        .names(Thing::Draw),
         m("kind", Text, "what it is"),
         m(
             "own time",
@@ -51,12 +52,27 @@ pub const DRAWS: Sheet = sheet(
             "how much longer the queue was busy for it: the median of several runs of the frame",
         ),
         m("share", Percent, "of all own times of the frame"),
-        m("pass", Count, "the number of its render pass in the frame, from 1; 0 outside of one"),
-        m("pipeline", Text, "its pipeline, by debug name or captured id"),
-        m("shaders", Text, "the stages of that, each with its code's hash"),
+        m("pass", Count, "the number of its render pass in the frame, from 1; 0 outside of one")
+            .names(Thing::Pass),
+        m("pipeline", Text, "its pipeline, by debug name or captured id").names(Thing::Pipeline),
+        m("shaders", Text, "the stages of that, each with its code's hash").names(Thing::Shader),
         m("labels", Text, "debug labels around it, from outside in"),
         m("block", Count, "the capture's block that recorded it"),
     ]],
 );
 
-pub const SHEETS: &[Sheet] = &[PASSES, PIPELINES, DRAWS];
+pub const BOUND: Sheet = sheet(
+    "bound",
+    "a descriptor that a draw, dispatch or trace had bound",
+    &[&[
+        m("draw", Count, "its number in the frame, from 1").names(Thing::Draw),
+        m("set", Count, "the set's number"),
+        m("binding", Text, "the binding; of arrays with the element"),
+        m("type", Text, "the descriptor's type"),
+        m("resource", Text, "what it is of: its kind and captured id; of a buffer its debug name, too"),
+        m("offset", Bytes, "where in the buffer, dynamic offsets added"),
+        m("range", Bytes, "how much of the buffer"),
+    ]],
+);
+
+pub const SHEETS: &[Sheet] = &[PASSES, PIPELINES, DRAWS, BOUND];

@@ -8,6 +8,7 @@
 //! *Caveats.* Commands run side by side on a GPU: an own time says how much longer the queue was busy. What leaving a draw out would gain,
 //! `what-if` asks. On a tiled device, and on the processor, a render pass is drawn at its end.
 
+pub mod bound;
 mod columns;
 mod line;
 mod names;

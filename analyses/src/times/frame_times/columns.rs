@@ -1,7 +1,7 @@
 //! The tables of `frame-times`: what a row is, and each column with its unit and meaning.
 
-use crate::explain::{Sheet, m, sheet};
 use crate::report::Unit::{Count, FramesPerSecond, Milliseconds, Text};
+use crate::report::sheet::{Sheet, m, sheet};
 
 pub const FRAMES: Sheet = sheet(
     "frames",

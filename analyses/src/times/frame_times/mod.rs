@@ -21,8 +21,8 @@
 mod columns;
 
 use crate::Run;
-use crate::explain::Sheet;
 use crate::report::shapes::{Distribution, Group};
+use crate::report::sheet::Sheet;
 use crate::report::{Cell, Mark, Report, SCHEMA_VERSION, Series};
 use crate::stats::Stats;
 pub(crate) use columns::SHEETS;

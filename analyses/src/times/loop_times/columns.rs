@@ -1,7 +1,7 @@
 //! The tables of `loop-times`: what a row is, and each column with its unit and meaning.
 
-use crate::explain::{Sheet, m, sheet};
 use crate::report::Unit::{Bytes, Count, Milliseconds, Percent, Text};
+use crate::report::sheet::{Sheet, m, sheet};
 
 pub const ITERATIONS: Sheet = sheet(
     "iterations",

@@ -13,8 +13,8 @@
 
 mod columns;
 
-use crate::explain::Sheet;
 use crate::report::shapes::{Distribution, Group};
+use crate::report::sheet::Sheet;
 use crate::report::{Cell, Cost, Mark, Report, SCHEMA_VERSION, Series, Table, counted};
 use crate::stats::Sample;
 pub(crate) use columns::SHEETS;

@@ -1,7 +1,7 @@
 //! The tables of `run-times`: what a row is, and each column with its unit and meaning.
 
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Milliseconds, Text};
+use crate::report::sheet::{Meaning, Sheet, Thing, m, sheet};
 
 const RUN: &[Meaning] = &[
     m("mean", Milliseconds, "of frames' GPU times"),
@@ -49,7 +49,8 @@ pub const PARTS: Sheet = sheet(
         m("plan", Text, "the plan"),
         m("part", Text, "what it is"),
         m("within", Text, "labels and passes around it"),
-        m("pipeline", Text, "its pipeline, and the first digits of its shaders' hashes"),
+        m("pipeline", Text, "its pipeline, and the first digits of its shaders' hashes")
+            .names(Thing::Pipeline),
         m("frame", Count, "the frame that it is of"),
         m("times", Count, "how often it was timed"),
         m("mean", Milliseconds, "of these"),

@@ -18,10 +18,10 @@
 //! Guarantees: a column is there if the trace has the records. What a sample counted, or lost additions, is said.
 
 use super::identity::Shaders;
-use crate::explain::Meaning;
 use crate::rays::events::counts as event_counts;
 use crate::rays::ray_counts;
 use crate::report::Unit;
+use crate::report::sheet::Meaning;
 use crate::shaders::registers::{SUMMARY, compiled};
 use std::collections::{BTreeMap, HashMap};
 use trace::tables::{

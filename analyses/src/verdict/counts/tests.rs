@@ -130,7 +130,7 @@ fn what_drivers_and_actions_say() {
             ];
             m.put(&EXECUTABLES, &[&id[..], &of, &[Value::Text("u64"), Value::F64(value)]].concat());
         }
-        let id = [0, 0, 1, 5, 2].map(Value::U64);
+        let id = [0, 0, 1, 1, 5, 2].map(Value::U64);
         let rest = [Value::Text("vkCmdDrawIndexed"), Value::U64(7), Value::U64(draws), Value::Text("")];
         m.put(&ACTIONS, &[&id[..], &rest].concat());
         m

@@ -1,7 +1,7 @@
 //! The tables of `what-if`: what a row is, and each column with its unit and meaning.
 
-use crate::explain::{Meaning, Sheet, m, sheet};
 use crate::report::Unit::{Count, Milliseconds, Percent, Ratio, Text};
+use crate::report::sheet::{Meaning, Sheet, m, sheet};
 
 pub const PARTS: Sheet = sheet(
     "parts",

@@ -3,7 +3,7 @@
 use super::answers::{Answer, Answers};
 use super::columns;
 use super::parts::ends;
-use crate::explain::Sheet;
+use crate::report::sheet::Sheet;
 use crate::report::{Cell, Cost, Report, Table};
 use crate::verdict::FEWEST;
 use trace::what_if::{Part, WhatIf};

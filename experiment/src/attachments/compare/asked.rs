@@ -1,6 +1,7 @@
 //! What is compared with what.
 //!
-//! Refuses paths that are not there.
+//! A file is a driver's manifest where its name ends in `.json`: devices may be called like other files, and have `/` in their names.
+//! Refuses manifests that are not there.
 
 use crate::attachments::After;
 use crate::how::How;
@@ -25,10 +26,17 @@ impl FromStr for Other {
 
     fn from_str(text: &str) -> Result<Other, String> {
         let path = PathBuf::from(text);
-        Ok(match (path.is_dir(), path.is_file()) {
+        let manifest = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+        Ok(match (path.is_dir(), manifest) {
             (true, _) => Other::Folder(path),
+            (_, true) if !path.is_file() => return Err(format!("there is no {text}")),
+            // (a folder beside it is there: that is no device's name)
+            (false, false)
+                if text.contains('/') && path.parent().is_some_and(|p| p.is_dir()) && !path.is_file() =>
+            {
+                return Err(format!("there is no {text}"));
+            }
             (_, true) => Other::Driver(std::path::absolute(path).map_err(|e| e.to_string())?),
-            _ if text.contains('/') => return Err(format!("there is no {text}")),
             _ => Other::Device(text.to_owned()),
         })
     }
@@ -56,6 +64,13 @@ pub struct Comparison<'a> {
     pub output: &'a Path,
 }
 
+impl Comparison<'_> {
+    /// The folder of the other side's files.
+    pub fn there(&self) -> PathBuf {
+        if let Other::Folder(folder) = self.other { folder.clone() } else { self.output.join("there") }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,8 +79,13 @@ mod tests {
     fn the_other_side_is_a_device_a_driver_or_a_folder() {
         assert_eq!("llvmpipe".parse(), Ok(Other::Device("llvmpipe".into())));
         assert_eq!("src".parse(), Ok(Other::Folder("src".into())));
-        let file = std::path::absolute("src/lib.rs").expect("a folder");
-        assert_eq!("src/lib.rs".parse(), Ok(Other::Driver(file)));
+        let made = tempfile::tempdir().expect("a folder");
+        let manifest = made.path().join("driver.json");
+        std::fs::write(&manifest, "{}").expect("a file");
+        assert_eq!(manifest.to_str().expect("text").parse(), Ok(Other::Driver(manifest)));
+        assert_eq!("src/lib.rs".parse(), Ok(Other::Device("src/lib.rs".into())));
+        assert_eq!("GPU/PCIe/SSE2".parse(), Ok(Other::Device("GPU/PCIe/SSE2".into())));
+        assert_eq!("src/no-such-folder".parse::<Other>(), Err("there is no src/no-such-folder".into()));
         assert_eq!("no/such.json".parse::<Other>(), Err("there is no no/such.json".into()));
     }
 }

@@ -65,90 +65,128 @@ pub struct Compared {
 /// The file of it.
 pub const FILE: &str = "compare.json";
 
+/// The other side.
+enum There<'a> {
+    /// A process with a device or a driver of its own.
+    Replayed(Side<'a>),
+    /// What lies in a folder, and its index.
+    Written(Index),
+}
+
+/// Both sides, and where each has its files.
+struct Both<'a> {
+    of: &'a Comparison<'a>,
+    here: Side<'a>,
+    there: There<'a>,
+    folders: [PathBuf; 2],
+    bar: indicatif::ProgressBar,
+}
+
+impl<'a> Both<'a> {
+    fn new(of: &'a Comparison<'a>) -> Result<Both<'a>, Failure> {
+        let here = Side { of, name: "here", gpu: None, driver: None, changes: of.changes };
+        let there = match of.other {
+            Other::Device(gpu) => {
+                There::Replayed(Side { name: "there", gpu: Some(gpu), changes: &[], ..here })
+            }
+            Other::Driver(file) => {
+                There::Replayed(Side { name: "there", driver: Some(file), changes: &[], ..here })
+            }
+            Other::Folder(folder) => There::Written(index::read(folder, of.frame)?),
+        };
+        let bar = progress::bytes(2, "replays");
+        bar.set_style(progress::iterations());
+        Ok(Both { of, here, there, folders: [here.folder(), of.there()], bar })
+    }
+
+    /// Both sides' attachments behind something.
+    fn look(&self, after: &After) -> Result<[Index; 2], Failure> {
+        let ours = self.here.look(after)?;
+        self.bar.inc(1);
+        let theirs = match &self.there {
+            There::Replayed(side) => side.look(after)?,
+            There::Written(index) => index.clone(),
+        };
+        self.bar.inc(1);
+        Ok([ours, theirs])
+    }
+
+    /// Which of these draws, all of one pass, is the first behind which they differ; and what of that has to be known.
+    fn first_draw(&self, pass: u64, draws: &[u64]) -> Result<(Vec<Differing>, Option<String>), Failure> {
+        let (Some(from), Some(to)) = (draws.first(), draws.last()) else {
+            let note = format!("Pass {pass} has no draws: what it clears, resolves or loads differs.");
+            return Ok((vec![], Some(note)));
+        };
+        if let There::Written(_) = self.there {
+            let note = format!(
+                "Which of its draws it is: `--after draw:{from}-{to} --texels` on the other side, and then here with --compare."
+            );
+            return Ok((vec![], Some(note)));
+        }
+        let steps = u64::from(draws.len().next_power_of_two().trailing_zeros()) + 1;
+        self.bar.set_length(2 + 2 * steps);
+        let found = halve(draws, |n| {
+            let only = After::Draw(Some(n.to_string().parse().map_err(Failure::new)?));
+            match differences(&self.look(&only)?, &self.folders, self.of.tolerance) {
+                (0, ..) => Err(Failure::new(format_args!("behind draw {n} nothing is shown on both sides"))),
+                (_, differing, _) => Ok(differing),
+            }
+        })?;
+        let note = told(&found, draws, pass);
+        Ok((found, note))
+    }
+}
+
 /// Compares, and writes what came of it.
 pub fn compare(capture: &Capture, of: &Comparison<'_>) -> Result<Compared, Failure> {
     folder::refuse_full(of.output)?;
     output::folder(of.output)?;
-    let here = Side { of, name: "here", gpu: None, driver: None, changes: of.changes };
-    let there = match of.other {
-        Other::Device(gpu) => Some(Side { name: "there", gpu: Some(gpu), changes: &[], ..here }),
-        Other::Driver(file) => Some(Side { name: "there", driver: Some(file), changes: &[], ..here }),
-        Other::Folder(_) => None,
-    };
-    let (there_folder, known) = match of.other {
-        Other::Folder(folder) => (folder.clone(), Some(index::read(folder, of.frame)?)),
-        _ => (of.output.join("there"), None),
-    };
-    let folders = [here.folder(), there_folder];
+    let both = Both::new(of)?;
     // What the folder has is what can be compared.
-    let of_folder = known.as_ref().map(|i| i.after.parse::<After>().map_err(Failure::new)).transpose()?;
-    let after = of.after.cloned().or(of_folder).unwrap_or(After::Pass);
-    let bar = progress::bytes(2, "replays");
-    bar.set_style(progress::iterations());
-    let look = |after: &After| -> Result<[Index; 2], Failure> {
-        let ours = here.look(after)?;
-        bar.inc(1);
-        let theirs = match (&there, &known) {
-            (Some(side), _) => side.look(after)?,
-            (None, Some(known)) => known.clone(),
-            (None, None) => return Err(Failure::new("there is no other side")),
-        };
-        bar.inc(1);
-        Ok([ours, theirs])
+    let of_folder = match &both.there {
+        There::Written(index) => Some(index.after.parse::<After>().map_err(Failure::new)?),
+        There::Replayed(_) => None,
     };
-    let both = look(&after)?;
-    let (shown, differing, mut notes) = differences(&both, &folders, of.tolerance);
+    let after = of.after.cloned().or(of_folder).unwrap_or(After::Pass);
+    let looked = both.look(&after)?;
+    let (shown, differing, mut notes) = differences(&looked, &both.folders, of.tolerance);
     if shown == 0 {
         return Err(Failure::new(format_args!(
             "frame {}: no attachment is shown on both sides, here behind {}, and there behind {}",
-            of.frame, both[0].after, both[1].after
+            of.frame, looked[0].after, looked[1].after
         )));
     }
-    let mut found = Compared {
-        schema_version: 1,
-        frame: of.frame,
-        devices: both.map(|i| i.device),
-        compared: shown,
-        differing,
-        draw: vec![],
-        read: vec![],
-        notes: vec![],
-    };
-    if let Some(first) = found.differing.first() {
+    let (mut draw, mut read) = (vec![], vec![]);
+    if let Some(first) = differing.first() {
         let frame = work(capture, of.run, of.frame)?;
         let pass = first.here.place.pass;
         let draws = draws_of(&frame, pass);
-        if after == After::Pass && draws.is_empty() {
-            notes.push(format!("Pass {pass} has no draws: what it clears, resolves or loads differs."));
-        } else if of.after.is_none() && after == After::Pass && there.is_some() {
-            let steps = u64::from(draws.len().next_power_of_two().trailing_zeros()) + 1;
-            bar.set_length(2 + 2 * steps);
-            found.draw = halve(&draws, |n| {
-                let only = After::Draw(Some(n.to_string().parse().map_err(Failure::new)?));
-                match differences(&look(&only)?, &folders, of.tolerance) {
-                    (0, ..) => {
-                        Err(Failure::new(format_args!("behind draw {n} nothing is shown on both sides")))
-                    }
-                    (_, differing, _) => Ok(differing),
-                }
-            })?;
-            notes.extend(told(&found.draw, &draws, pass));
-        } else if after == After::Pass && there.is_none() {
-            let (from, to) = ends(&draws);
-            notes.push(format!(
-                "Which of its draws it is: `--after draw:{from}-{to} --texels` on the other side, and then here with --compare."
-            ));
+        let looked_for = of.after.is_none() || matches!(both.there, There::Written(_)) || draws.is_empty();
+        if after == After::Pass && looked_for {
+            let (found, note) = both.first_draw(pass, &draws)?;
+            draw = found;
+            notes.extend(note);
         }
-        let last = found.draw.first().or(found.differing.first());
-        if let Some((draw, pixel)) = last.and_then(|d| Some((d.here.place.draw?, d.pixel?))) {
-            match read_at(&here, there.as_ref(), &frame, draw, pixel) {
-                Ok(read) => found.read = read,
+        let last = draw.first().unwrap_or(first);
+        if let (Some(draw), Some(pixel)) = (last.here.place.draw, last.pixel) {
+            let there = if let There::Replayed(side) = &both.there { Some(side) } else { None };
+            match read_at(&both.here, there, &frame, draw, pixel) {
+                Ok(found) => read = found,
                 Err(why) => notes.push(format!("What its shader read was not recorded: {}.", why.1)),
             }
         }
     }
-    bar.finish_and_clear();
-    found.notes = notes;
+    both.bar.finish_and_clear();
+    let found = Compared {
+        schema_version: 1,
+        frame: of.frame,
+        devices: looked.map(|i| i.device),
+        compared: shown,
+        differing,
+        draw,
+        read,
+        notes,
+    };
     let json = serde_json::to_vec_pretty(&found).map_err(Failure::new)?;
     output::write_file(&of.output.join(FILE), &json)?;
     Ok(found)
@@ -158,10 +196,6 @@ pub fn compare(capture: &Capture, of: &Comparison<'_>) -> Result<Compared, Failu
 fn draws_of(frame: &FrameWork, pass: u64) -> Vec<u64> {
     let numbered = (1..).zip(&frame.actions);
     numbered.filter(|(_, a)| a.pass == pass).map(|(n, _)| n).collect()
-}
-
-fn ends(draws: &[u64]) -> (u64, u64) {
-    (draws.first().copied().unwrap_or(0), draws.last().copied().unwrap_or(0))
 }
 
 /// What differs behind the draw that differs where the one before it does not; nothing where none does.

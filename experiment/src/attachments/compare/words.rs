@@ -2,7 +2,7 @@
 //!
 //! Refuses nothing.
 
-use super::{Compared, Comparison, Other};
+use super::{Compared, Comparison};
 use profile::pictures::Tolerance;
 
 impl Compared {
@@ -34,9 +34,7 @@ impl Compared {
         let all = if self.draw.is_empty() { &self.differing } else { &self.draw };
         for d in all.iter().filter(|d| d.here.place.pass == p.pass && d.here.place.draw == p.draw) {
             text += &format!("{}: there, {}\n", d.here.place.attachment, d.how);
-            let there =
-                if let Other::Folder(folder) = of.other { folder.clone() } else { of.output.join("there") };
-            let files = [(of.output.join("here"), &d.here), (there, &d.there)];
+            let files = [(of.output.join("here"), &d.here), (of.there(), &d.there)];
             for (folder, written) in files.iter().filter_map(|(f, r)| Some((f, r.written.as_ref()?))) {
                 text += &format!("  {}\n", folder.join(&written.file).display());
             }

@@ -91,18 +91,12 @@ fn refused(why: &str) -> Error {
 /// A call whose shaders read one sample, and whose pipelines ask for no places of several; none if it is so already.
 fn shaders(call: &Call) -> Result<Option<Call>> {
     let v = View::call(&call.image);
-    let infos = v.one("pCreateInfo").into_iter().chain(v.structs("pCreateInfos"));
-    let codes = infos.flat_map(|info| {
-        let stages = info.structs("pStages").chain(info.structs("stage"));
-        let inline = stages.filter_map(|s| s.next("VkShaderModuleCreateInfo"));
-        inline.chain([info]).filter_map(Code::of).collect::<Vec<_>>()
-    });
     let mut edited: Option<Call> = None;
     let locations: Vec<_> = v.structs("pCreateInfos").flat_map(edits::of_pipeline).collect();
     if !locations.is_empty() {
         edit::apply(&mut edited.get_or_insert_with(|| call.clone()).image, &locations);
     }
-    for (code, words) in codes {
+    for (code, words) in Code::all(call) {
         if let Some(words) = shader::one_sample(&words).map_err(refused)? {
             code.set(&mut edited.get_or_insert_with(|| call.clone()).image, &words);
         }

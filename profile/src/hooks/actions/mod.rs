@@ -6,11 +6,12 @@
 //! be read. Not handled, and named where they occur: commands that the device generates itself.
 
 use super::command_times::commands::bind_point;
+use super::numbering::Numbering;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::CommandDef;
 use gfxr_parse::schema::generated::COMMANDS;
 use replay::objects::Objects;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use trace::{Table, Value};
 use world::World;
@@ -30,6 +31,8 @@ pub struct Action {
     pub command: &'static str,
     /// The pipeline that it runs; 0 for shader objects.
     pub pipeline: u64,
+    /// Its number in the running frame, from 1, as it was executed first.
+    pub draw: u64,
     /// Why it is not counted.
     pub uncounted: Option<&'static str>,
 }
@@ -59,6 +62,7 @@ impl Recording {
                     Value::U64(self.range),
                     Value::U64(n as u64),
                     Value::U64(frame),
+                    Value::U64(a.draw),
                     Value::U64(self.buffer),
                     Value::U64(a.index.into()),
                     Value::Text(a.command),
@@ -94,6 +98,8 @@ struct Kept {
     /// In the running frame: how often, and what it holds.
     executions: u64,
     executed: Option<Rc<world::recording::Recording>>,
+    /// Of its commands, numbers of draws, dispatches and traces in the running frame, as they were executed first.
+    draws: HashMap<u32, u64>,
 }
 
 /// See the module's header.
@@ -101,6 +107,7 @@ struct Kept {
 pub struct Actions {
     /// Recordings that something was asked about, by number.
     kept: BTreeMap<u64, Kept>,
+    numbering: Numbering,
     /// Device-generated commands that were seen.
     generated: u64,
 }
@@ -130,10 +137,16 @@ impl Actions {
     /// is one.
     pub fn see(&mut self, objects: &Objects, call: &Call) -> Option<(BindPoint, Place, u32)> {
         if call.command.canonical.starts_with("vkQueueSubmit") {
-            objects.world().walk(&submitted(call), &mut |holder, step| {
+            let (world, buffers) = (objects.world(), submitted(call));
+            world.walk(&buffers, &mut |holder, step| {
                 if let (Step::Enters, Some(k)) = (step, self.kept.get_mut(&holder.recording.number)) {
                     k.executions += 1;
                     k.executed = Some(Rc::clone(holder.recording));
+                }
+            });
+            self.numbering.submit(world, call.image.u64(0), &buffers, &mut |at| {
+                if let (1.., Some(k)) = (at.action, self.kept.get_mut(&at.recording)) {
+                    k.draws.entry(at.recorded.index).or_insert(at.action);
                 }
             });
             return None;
@@ -169,6 +182,7 @@ impl Actions {
                         Program::Pipeline(p) => p.id,
                         _ => 0,
                     },
+                    draw: k.draws.get(&c.index).copied().unwrap_or(0),
                     uncounted: why.next().copied().flatten(),
                 }),
                 _ => None,
@@ -187,7 +201,8 @@ impl Actions {
 
     /// A frame has ended: recordings that are no more are forgotten; their numbers.
     pub fn restart(&mut self, world: &World) -> Vec<u64> {
-        self.kept.values_mut().for_each(|k| (k.executions, k.executed) = (0, None));
+        self.numbering.restart();
+        self.kept.values_mut().for_each(|k| (k.executions, k.executed, k.draws) = (0, None, HashMap::new()));
         self.forget(|range, k| world.recording(k.buffer).is_none_or(|r| r.number != range))
     }
 

@@ -133,6 +133,7 @@ impl Hook for CommandTimesHook {
 
     fn frame(&mut self, _: &mut Executor, frame: Frame) -> Result<()> {
         self.repeat = frame.repeat;
+        self.numbering.restart();
         for w in self.waiting.iter_mut().filter(|w| w.repeat.is_none()) {
             w.repeat = Some(frame.repeat);
         }

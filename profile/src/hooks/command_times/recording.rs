@@ -493,6 +493,11 @@ impl Recording {
         Ok(())
     }
 
+    /// So many command buffers are executed whose commands are not seen.
+    pub fn executed_as_one(&mut self, entered: u32) {
+        self.executions += entered;
+    }
+
     /// From here on, until [`Recording::leave`], commands are those of an executed command buffer; `node` is what it is
     /// called here, and `pass` what it goes on with.
     pub fn enter(

@@ -16,6 +16,7 @@ use replay::error::{Error, Result};
 use replay::exec::Executor;
 use replay::hook::Next;
 use std::rc::Rc;
+use world::walk::Step;
 use world::{Outcome, World};
 
 /// What the replay does more for than call the driver.
@@ -75,6 +76,12 @@ impl CommandTimesHook {
             self.out.borrow_mut().note(
                 "vkCmdExecuteCommands of command buffers that trace rays or build acceleration structures: timed as one",
             );
+            // (they are executions all the same)
+            let mut entered = 0;
+            cx.objects.world().walk(&ids, &mut |_, step| entered += u32::from(matches!(step, Step::Enters)));
+            if let Some(r) = self.recordings.get_mut(&id) {
+                r.executed_as_one(entered);
+            }
             return Ok(None);
         };
         if let Some(r) = self.recordings.get_mut(&id) {

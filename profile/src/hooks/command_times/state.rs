@@ -10,6 +10,7 @@ use super::queries::{Shared, Spare};
 use super::recording::{Recording, Secondary};
 use super::slot::Slots;
 use super::waiting::{Current, Waiting};
+use crate::hooks::numbering::Numbering;
 use gfxr_parse::schema::generated::COMMANDS;
 use replay::ash::vk;
 use replay::error::Result;
@@ -42,6 +43,7 @@ pub struct CommandTimesHook {
     pub(super) secondaries: HashMap<u64, Rc<Secondary>>,
     /// Hashes of shader modules.
     pub(super) modules: HashMap<u64, String>,
+    pub(super) numbering: Numbering,
     /// Nodes of the labels that queues are in.
     pub(super) queue_labels: HashMap<u64, Vec<u32>>,
     /// By device and family; none where there are no timestamps.
@@ -73,6 +75,7 @@ impl CommandTimesHook {
             recordings: HashMap::new(),
             secondaries: HashMap::new(),
             modules: HashMap::new(),
+            numbering: Numbering::default(),
             queue_labels: HashMap::new(),
             slots: HashMap::new(),
             devices: HashMap::new(),

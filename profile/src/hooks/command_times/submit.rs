@@ -4,7 +4,7 @@ use super::recording::Stamp;
 use super::slot::visible;
 use super::state::CommandTimesHook;
 use super::statistics::spread;
-use super::waiting::{Current, Part, Waiting};
+use super::waiting::{Current, Numbers, Part, Waiting};
 use crate::hooks::frame_times::{BATCHES, COUNT, counted_elsewhere};
 use gfxr_parse::ahead::Call;
 use replay::ash::vk;
@@ -13,11 +13,13 @@ use replay::exec::Executor;
 use replay::link::Linked;
 use replay::vulkan::driver;
 use trace::{CommandCounters, CommandTime, Nanos, SpanKind, Ticks};
+use world::walk::submitted;
 
 impl CommandTimesHook {
     /// Directly before the driver is called.
     pub(super) fn submitting(&mut self, cx: &mut Executor, call: &Call, linked: &mut Linked) -> Result<()> {
         self.current = None;
+        let numbers = self.numbers(cx, call);
         let batches = world::batches(call);
         let count: usize = batches.iter().map(|b| b.1.len()).sum();
         let n = linked.arg(COUNT) as u32 as usize;
@@ -79,6 +81,7 @@ impl CommandTimesHook {
             keep,
             results: at,
             repeat: None,
+            numbers,
         };
         self.out.borrow_mut().submits += 1;
         let mut current = Current { waiting, device, queue: queue.live };
@@ -128,6 +131,22 @@ impl CommandTimesHook {
         }
         self.current = Some(current);
         Ok(())
+    }
+
+    /// Numbers of a submission's commands in the frame, where commands are timed.
+    fn numbers(&mut self, cx: &Executor, call: &Call) -> Numbers {
+        let mut numbers = Numbers::new();
+        if self.settings.inside() {
+            let (world, keep) = (cx.objects.world(), cx.measuring && !cx.warming);
+            self.numbering.submit(world, call.image.u64(0), &submitted(call), &mut |at| {
+                let found = (at.action as u32, at.around.pass.0 as u32);
+                if keep && found != (0, 0) {
+                    let place = (at.position as u32, at.execution as u32, at.recorded.index + 1);
+                    numbers.insert(place, found);
+                }
+            });
+        }
+        numbers
     }
 
     /// The hook's command buffers before and after each of the submission's. Between two that one render pass goes on in
@@ -286,6 +305,8 @@ impl CommandTimesHook {
             position: 0,
             execution: 0,
             index: 0,
+            draw: 0,
+            pass: 0,
             kind: SpanKind::Submit,
             depth: 0,
             node,
@@ -299,6 +320,8 @@ impl CommandTimesHook {
             let stamps = &all[part.at..];
             // Which record a span became.
             let mut records = vec![None; part.recorded.spans.len()];
+            // The render pass that spans are within: its depth and number.
+            let mut within = (u32::MAX, 0);
             for (s, record) in part.recorded.spans.iter().zip(&mut records) {
                 let (Some(begin), Some(end)) = (s.begin, s.end) else { continue };
                 let mut at = |s: Stamp| {
@@ -306,7 +329,16 @@ impl CommandTimesHook {
                     Nanos(base.0.saturating_add_signed(behind(stamps, s, bits, period)))
                 };
                 *record = Some(out.records.len() as u64);
+                let place = (part.position, s.execution, s.index);
+                let (draw, pass) = w.numbers.get(&place).copied().unwrap_or_default();
+                if s.depth <= within.0 {
+                    within = if s.kind == SpanKind::Pass { (s.depth, pass) } else { (u32::MAX, 0) };
+                }
+                // (a secondary command buffer is at the place of what executes it)
+                let pass = if s.kind == SpanKind::Secondary { within.1 } else { pass };
                 out.records.push(CommandTime {
+                    draw: if s.kind == SpanKind::Command { draw } else { 0 },
+                    pass,
                     command_buffer: s.command_buffer,
                     position: part.position,
                     execution: s.execution,

@@ -5,6 +5,7 @@
 use super::recording::Recorded;
 use super::slot::Slot;
 use replay::ash::{self, vk};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// One command buffer of a submission.
@@ -28,6 +29,10 @@ impl Part {
     }
 }
 
+/// By command buffer of the submission, execution and command: the number of the draw, dispatch or trace, and that of the render pass; 0 for
+/// none.
+pub type Numbers = HashMap<(u32, u32, u32), (u32, u32)>;
+
 /// A submission whose results have not been read.
 pub struct Waiting {
     pub device: u64,
@@ -45,6 +50,8 @@ pub struct Waiting {
     pub results: usize,
     /// Which repetition of its frame; known when the frame has ended.
     pub repeat: Option<u32>,
+    /// Numbers of its commands in the frame.
+    pub numbers: Numbers,
 }
 
 /// A submission that is being made.

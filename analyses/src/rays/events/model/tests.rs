@@ -49,7 +49,7 @@ fn rows_may_be_mixed() {
     }
     let context = Context::read(&memory).unwrap();
     let events = read(&memory, &context, Wants { places: true, ticks: false }).unwrap();
-    assert_eq!(*events, made.events);
+    assert_eq!(events, made.events);
 }
 
 use trace::Value;

@@ -16,6 +16,15 @@ R.el = function (what, attributes, ...children) {
   return made;
 };
 
+/** What the address names behind its `#`; nothing where that is no text. */
+R.address = function () {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return "";
+  }
+};
+
 /** For screen readers. */
 R.say = function (text) {
   const said = document.getElementById("said");

@@ -13,7 +13,7 @@ function section(report, id) {
   for (const failure of report.failures) part.append(R.el("p.failure", { role: "alert" }, R.el("strong", null, "Check failed: "), failure));
   // (a table that a tree tells as well, by its name, is left to it)
   const [first, ...rest] = report.tables.filter((t) => !report.trees.some((tree) => tree.name === t.name));
-  if (first) part.append(R.table(first, report.analysis));
+  if (first) part.append(R.table(first, report));
   const series = new Map(report.series.map((s) => [s.name, s]));
   const drawn = new Set(report.distributions.flatMap((d) => d.groups.flatMap((g) => [g.course, g.histogram])));
   for (const d of report.distributions) part.append(...R.distribution(d, series));
@@ -23,8 +23,8 @@ function section(report, id) {
   grid(report.images.map(R.image));
   grid(report.pictures.map(R.picture));
   part.append(...report.trees.map(R.tree));
-  part.append(...rest.map((t) => R.table(t, report.analysis)));
-  part.append(...report.listings.map((l, n) => R.listing(l, n < OPEN)));
+  part.append(...rest.map((t) => R.table(t, report)));
+  part.append(...report.listings.map((l, n) => R.listing(l, n < OPEN, R.things.listing(id, n))));
   if (!first && !report.series.length && !report.images.length && !report.pictures.length && !report.listings.length) part.append(R.el("p.empty", null, "There is nothing to show: the answer is empty."));
   if (report.notes.length) part.append(R.el("div.notes", null, R.el("h3", null, "To read the numbers rightly"), R.el("ul", null, report.notes.map((n) => R.el("li", null, n)))));
   return part;
@@ -98,7 +98,7 @@ function nextTheme() {
   setTheme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length]);
 }
 
-const KEYS = [["j", "next section"], ["k", "section before"], ["g", "overview"], ["e", "environment"], ["t", "other theme"], ["p", "print"], ["?", "this list"],
+const KEYS = [["j", "next section"], ["k", "section before"], ["g", "overview"], ["e", "environment"], ["h", "in a text: the next hottest line"], ["t", "other theme"], ["p", "print"], ["?", "this list"],
   ["arrow keys", "in a chart: next value; in a map: next pixel; in a tree: next row, open, close"], ["+ − 0", "in a timeline: zoom in, zoom out, all"]];
 
 function showHelp() {
@@ -123,6 +123,15 @@ function to(part) {
   current();
 }
 
+/** To what the address names: a section, a text, or a thing. */
+function route() {
+  const name = R.address();
+  if (R.things.show(name)) return;
+  const found = document.getElementById(name);
+  if (found && found.matches("details.listing")) R.openListing(name);
+  else if (found && found.matches("main > section")) to(found);
+}
+
 /** Marks the section that is read in the list. */
 function current() {
   const parts = [...document.querySelectorAll("main > section")];
@@ -132,8 +141,8 @@ function current() {
 
 function keys(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
-  const does = { j: () => go(1), k: () => go(-1), g: () => to(document.getElementById("overview")), e: () => to(document.getElementById("environment")), t: nextTheme, p: () => print(), "?": showHelp }[event.key];
-  if (!does || document.getElementById("help").open) return;
+  const does = { j: () => go(1), k: () => go(-1), g: () => to(document.getElementById("overview")), e: () => to(document.getElementById("environment")), h: R.hotter, t: nextTheme, p: () => print(), "?": showHelp }[event.key];
+  if (!does || document.querySelector("dialog[open]")) return;
   event.preventDefault();
   does();
 }
@@ -164,6 +173,7 @@ async function start() {
       taken.add(id);
       return id;
     });
+    R.things.start(data, places);
     navigation(data, places);
     setTheme("auto");
     main.replaceChildren(overview(data, places));
@@ -174,7 +184,7 @@ async function start() {
       main.append(section(r, places[n]));
     });
     main.append(environment(data));
-    if (location.hash) to(document.getElementById(decodeURIComponent(location.hash.slice(1))));
+    if (location.hash) route();
     current();
     main.dataset.ready = "yes";
   } catch (error) {
@@ -184,6 +194,14 @@ async function start() {
 }
 
 addEventListener("keydown", keys);
+addEventListener("hashchange", route);
+// (a link to what the address names already goes there again)
+addEventListener("click", (event) => {
+  const link = event.target.closest('a[href^="#"]');
+  if (link && link.hash === location.hash) route();
+});
+// (the same link opens it again)
+document.getElementById("thing").addEventListener("close", () => R.things.forget());
 addEventListener("scroll", () => requestAnimationFrame(current), { passive: true });
 addEventListener("beforeprint", beforePrint);
 addEventListener("afterprint", afterPrint);

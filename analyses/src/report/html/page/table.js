@@ -13,15 +13,16 @@ R.column = function (c) {
   return { ...c, values, words, numeric, shares, shown: R.digitsOf(words ? values.filter((v) => typeof v === "number") : values, c) };
 };
 
-/** A cell. Its title is the value as it is. */
-R.cell = function (column, row) {
+/** A cell. Its title is the value as it is; what in it names a thing is a link to that. */
+R.cell = function (column, row, things = []) {
   const value = column.values[row];
   const text = typeof value === "string";
+  const linked = things.length ? R.things.linked(text ? value : R.number(value, column.shown), things) : null;
   if (value === null || (typeof value === "number" && !Number.isFinite(value))) return R.el(column.words && !column.numeric ? "td.none" : "td.none.number", { "aria-label": "no value" }, "–");
   if (column.numeric) return R.el("td.number", { title: R.raw(value, column) }, value);
-  if (text) return R.el(value.length > 42 ? "td.text.long" : value.length < 24 ? "td.text.brief" : "td.text.medium", { title: value.length > 20 ? value : null }, ...breakable(value));
+  if (text) return R.el(value.length > 42 ? "td.text.long" : value.length < 24 ? "td.text.brief" : "td.text.medium", { title: value.length > 20 ? value : null }, ...(linked || breakable(value)));
   const bar = column.shares ? { style: `--share:${Math.min(100, value).toFixed(2)}%` } : {};
-  return R.el(column.shares ? "td.number.share" : "td.number", { title: R.raw(value, column), ...bar }, R.number(value, column.shown));
+  return R.el(column.shares ? "td.number.share" : "td.number", { title: R.raw(value, column), ...bar }, ...(linked || [R.number(value, column.shown)]));
 };
 
 /** Long names may break where they have joints. */
@@ -35,8 +36,14 @@ function heading(column, content) {
   return [content || column.name || " ", unit];
 }
 
+/** What the columns of a table say, for print and for those who do not hover. */
+function meanings(columns) {
+  const told = columns.filter((c) => c.about);
+  return told.length ? R.el("details.meanings", null, R.el("summary", null, "What the columns say"), R.el("dl", null, told.map((c) => [R.el("dt", null, R.named(c)), R.el("dd", null, c.about)]))) : null;
+}
+
 /** A table of a report. */
-R.table = function (table, analysis) {
+R.table = function (table, report) {
   const columns = table.columns.map(R.column);
   const order = Array.from({ length: table.rows }, (_, n) => n);
   const state = { sorted: -1, down: false, all: table.rows <= FIRST + 4, wanted: "" };
@@ -47,7 +54,7 @@ R.table = function (table, analysis) {
   const fill = () => {
     const found = order.filter(matches);
     const some = state.all ? found : found.slice(0, FIRST);
-    body.replaceChildren(...some.map((row) => R.el("tr", null, columns.map((c) => R.cell(c, row)))));
+    body.replaceChildren(...some.map((row) => R.el("tr", null, columns.map((c, n) => R.cell(c, row, c.thing ? R.things.ofRow(columns, n, row, R.things.frame(report)) : [])))));
     if (!some.length) body.append(R.el("tr", null, R.el("td.none", { colspan: columns.length }, "No row has these words.")));
     count.textContent = state.wanted ? `${found.length} of ${table.rows} rows` : `${table.rows} ${table.rows === 1 ? "row" : "rows"}`;
     more.hidden = found.length <= FIRST + (state.all && !state.wanted ? 4 : 0);
@@ -55,7 +62,7 @@ R.table = function (table, analysis) {
   };
   const heads = columns.map((c, n) => {
     const sort = R.el("button.sort", { type: "button", onclick: () => sortBy(n) }, ...heading(c));
-    return R.el(c.words && !c.numeric ? "th.text" : "th.number", { scope: "col" }, sort);
+    return R.el(c.words && !c.numeric ? "th.text" : "th.number", { scope: "col", title: c.about || null }, sort);
   });
   const sortBy = (n) => {
     // (numbers first downwards, words first upwards; a third time gives the report's own order)
@@ -85,14 +92,14 @@ R.table = function (table, analysis) {
   const search = table.rows > FIRST
     ? R.el("input", { type: "search", placeholder: "Filter rows", "aria-label": `Filter rows of ${R.words(table.name)}`, oninput: (e) => ((state.wanted = e.target.value.trim().toLowerCase()), fill()) })
     : null;
-  const save = R.el("button", { type: "button", onclick: () => R.save(`${analysis}.${table.name}.csv`, csv(columns, table.rows), "text/csv") }, "CSV");
+  const save = R.el("button", { type: "button", onclick: () => R.save(`${report.analysis}.${table.name}.csv`, csv(columns, table.rows), "text/csv") }, "CSV");
   fill();
   const title = R.words(table.name);
   return R.el("figure.table", null,
     R.el("figcaption", null, title, R.el("span.tools", null, search, count, save)),
     R.el("div.scroll", { tabindex: 0, role: "region", "aria-label": title },
       R.el("table", null, R.el("thead", null, R.el("tr", null, heads)), body)),
-    more);
+    more, meanings(columns));
 };
 
 /** RFC 4180, as the program writes it. */

@@ -5,12 +5,8 @@
 //! table and column of a report that is not described, or is described with another unit or in another place; tests hold each report
 //! that `analyze` gives to it.
 
-mod meaning;
-
-pub use meaning::{Meaning, OTHERS, Sheet};
-pub(crate) use meaning::{either, m, sheet};
-
 use crate::QUESTIONS;
+use crate::report::sheet::{Meaning, Sheet};
 use crate::report::{Report, Table};
 use crate::times::{bench, command_times, frame, frame_times, loop_times, run_times};
 use crate::verdict::what_if;
@@ -41,7 +37,7 @@ static ANALYSES: &[List] = &[
 
 /// The described tables of each question, in the order of [`QUESTIONS`], then of what else makes reports.
 pub fn lists() -> impl Iterator<Item = List> {
-    QUESTIONS.iter().map(|q| list(q.name(), q.sheets())).chain(ANALYSES.iter().copied())
+    QUESTIONS.iter().map(|q| list(q.name, q.sheets)).chain(ANALYSES.iter().copied())
 }
 
 /// The description of a table of this analysis.
@@ -49,9 +45,14 @@ fn described(analysis: &str, table: &str) -> Option<&'static Sheet> {
     lists().find(|l| l.name == analysis)?.sheets.iter().find(|s| s.is(table))
 }
 
+/// The meaning of each column of a table of this analysis; none where they are not described.
+pub fn meanings(analysis: &str, table: &Table) -> Option<Vec<&'static Meaning>> {
+    described(analysis, &table.name)?.of(table).ok()
+}
+
 /// What the columns of a table of this analysis mean, one by one; empty words where they are not described.
 pub fn abouts(analysis: &str, table: &Table) -> Vec<&'static str> {
-    let known = described(analysis, &table.name).and_then(|s| s.of(table).ok());
+    let known = meanings(analysis, table).map(|all| all.iter().map(|m| m.about).collect());
     known.unwrap_or_else(|| vec![""; table.columns.len()])
 }
 
@@ -70,7 +71,8 @@ pub fn unexplained(report: &Report) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Meaning, OTHERS, Sheet, lists, m, sheet, unexplained};
+    use super::{lists, unexplained};
+    use crate::report::sheet::{Meaning, OTHERS, Sheet, m, sheet};
     use crate::report::{Column, Report, Table, Unit};
 
     #[test]
@@ -141,7 +143,10 @@ mod tests {
         let columns: Vec<_> = table.columns.iter().map(|c| (&*c.name, c.unit)).collect();
         let expected = [("b", Unit::Text), ("n", Unit::Count), ("x", Unit::Bytes), ("y", Unit::Bytes)];
         assert_eq!((&*table.name, table.rows.len(), columns), ("t", 1, expected.to_vec()));
-        assert_eq!(SHEET.of(&table).unwrap(), ["A", "N", "O", "O"]);
+        assert_eq!(
+            SHEET.of(&table).unwrap().iter().map(|m| m.about).collect::<Vec<_>>(),
+            ["A", "N", "O", "O"]
+        );
     }
 
     #[test]
@@ -153,7 +158,8 @@ mod tests {
         };
         let of = |names: &[&str]| {
             let columns = names.iter().map(|n| Column::new(*n, Unit::Text)).collect();
-            SHEET.of(&Table { name: "t1".into(), columns, rows: vec![] })
+            let found = SHEET.of(&Table { name: "t1".into(), columns, rows: vec![] });
+            found.map(|all| all.iter().map(|m| m.about).collect::<Vec<_>>())
         };
         assert!(SHEET.is("t1") && !SHEET.is("s"));
         assert_eq!(of(&["a", "z"]).unwrap(), ["A", "Z"]);

@@ -3,7 +3,7 @@
 //! Guarantees: a table that is made of its sheet has its columns, with their names, units and order; of one that is not, columns are
 //! held to these. Describes no table itself.
 
-use crate::report::{Cell, Column, Mark, Series, Table, Unit};
+use super::{Cell, Column, Mark, Series, Table, Unit};
 
 /// A column: its name and unit as a report has them, and what a number in it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +17,50 @@ pub struct Meaning {
     pub or: Option<Unit>,
     /// What it says, in a line.
     pub about: &'static str,
+    /// What its cells name, where that is something which other tables name, too.
+    pub thing: Option<Thing>,
+}
+
+/// What several tables name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// A frame, by its number.
+    Frame,
+    /// A draw, dispatch or trace, by its number in the frame.
+    Draw,
+    /// A render pass, by its number in the frame.
+    Pass,
+    /// A pipeline, by its id or name; its shaders may stand behind it.
+    Pipeline,
+    /// A shader, or several, by the first digits of their hashes.
+    Shader,
+    /// A basic block of the row's shader, by its label.
+    Block,
+    /// A line of the row's shader's source: file and number.
+    Line,
+}
+
+impl Thing {
+    /// Its name on pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Thing::Frame => "frame",
+            Thing::Draw => "draw",
+            Thing::Pass => "pass",
+            Thing::Pipeline => "pipeline",
+            Thing::Shader => "shader",
+            Thing::Block => "block",
+            Thing::Line => "line",
+        }
+    }
 }
 
 impl Meaning {
+    /// Its cells name such things.
+    pub(crate) const fn names(self, thing: Thing) -> Meaning {
+        Meaning { thing: Some(thing), ..self }
+    }
+
     /// The column, where its name and unit do not depend on anything.
     pub fn column(&self) -> Column {
         Column::new(self.name, self.unit)
@@ -39,9 +80,12 @@ impl Meaning {
 /// Stands for columns whose names and number are of the capture or driver.
 pub const OTHERS: &str = "…";
 
-/// What a column says that stands behind an estimate.
-const INTERVAL: &str =
-    "half of the interval in which the number before it lies at 99 %, where a sample counted";
+/// What a column is that stands behind an estimate.
+const INTERVAL: Meaning = m(
+    "±",
+    Unit::Text,
+    "half of the interval in which the number before it lies at 99 %, where a sample counted",
+);
 
 /// A table of a report, or a series as a table of two columns.
 #[derive(Clone, Copy, Debug)]
@@ -85,13 +129,13 @@ impl Sheet {
     }
 
     /// Whether it describes the table of this name.
-    pub(super) fn is(&self, table: &str) -> bool {
+    pub(crate) fn is(&self, table: &str) -> bool {
         self.table.strip_suffix('*').map_or(self.table == table, |start| table.starts_with(start))
     }
 
-    /// What each of these columns means; or the first that is not described, or is described and missing. An interval is
+    /// The meaning of each of these columns; or the first that is not described, or is described and missing. An interval is
     /// described by what it stands behind.
-    pub(super) fn of(&self, table: &Table) -> Result<Vec<&'static str>, String> {
+    pub(crate) fn of(&self, table: &Table) -> Result<Vec<&'static Meaning>, String> {
         let columns = &table.columns;
         let is_interval = |n: usize| {
             n > 0
@@ -101,22 +145,22 @@ impl Sheet {
         let numbers: Vec<&Column> =
             (0..columns.len()).filter(|&n| !is_interval(n)).map(|n| &columns[n]).collect();
         let mut found = self.of_numbers(&numbers)?.into_iter();
-        let of = |n| if is_interval(n) { Some(INTERVAL) } else { found.next() };
+        let of = |n| if is_interval(n) { Some(&INTERVAL) } else { found.next() };
         Ok((0..columns.len()).filter_map(of).collect())
     }
 
-    fn of_numbers(&self, columns: &[&Column]) -> Result<Vec<&'static str>, String> {
+    fn of_numbers(&self, columns: &[&Column]) -> Result<Vec<&'static Meaning>, String> {
         let mut found = vec![];
         let mut columns = columns.iter();
         let mut wanted = self.meanings();
         while let Some(m) = wanted.next() {
             if m.name == OTHERS {
                 let others = columns.len().saturating_sub(wanted.clone().count());
-                found.extend(columns.by_ref().take(others).map(|_| m.about));
+                found.extend(columns.by_ref().take(others).map(|_| m));
                 continue;
             }
             match columns.next() {
-                Some(c) if m.is(c) => found.push(m.about),
+                Some(c) if m.is(c) => found.push(m),
                 Some(c) => return Err(format!("{} ({:?})", c.name, c.unit)),
                 None => return Err(format!("{}, which is described and not there", m.name)),
             }
@@ -139,10 +183,10 @@ pub(crate) const fn sheet(
 
 /// A column of one unit.
 pub(crate) const fn m(name: &'static str, unit: Unit, about: &'static str) -> Meaning {
-    Meaning { name, unit, or: None, about }
+    Meaning { name, unit, or: None, about, thing: None }
 }
 
 /// Counted by invocations, or by subgroups.
 pub(crate) const fn either(name: &'static str, about: &'static str) -> Meaning {
-    Meaning { name, unit: Unit::Invocations, or: Some(Unit::Subgroups), about }
+    Meaning { name, unit: Unit::Invocations, or: Some(Unit::Subgroups), about, thing: None }
 }
