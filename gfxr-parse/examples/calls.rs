@@ -5,6 +5,7 @@
 
 use gfxr_parse::ahead::{What, run};
 use gfxr_parse::container::{Capture, read_file};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
@@ -22,19 +23,25 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let mut out = std::io::stdout().lock();
     let wrong = run(&capture, |item| match &item.what {
         What::Call(call) => {
             if name.as_deref().is_none_or(|name| name == call.command.name) {
-                println!("{}\t{}\t{}\t{}", call.block, call.frame, call.thread, call.command.name);
+                let line =
+                    writeln!(out, "{}\t{}\t{}\t{}", call.block, call.frame, call.thread, call.command.name);
+                // (nobody reads on)
+                if line.is_err() {
+                    return ControlFlow::Break(None);
+                }
             }
             ControlFlow::Continue(())
         }
-        What::Bad(e) | What::CutOff(e) => ControlFlow::Break(format!("block {}: {e}", item.block)),
+        What::Bad(e) | What::CutOff(e) => ControlFlow::Break(Some(format!("block {}: {e}", item.block))),
         _ => ControlFlow::Continue(()),
     });
     match wrong {
-        None => ExitCode::SUCCESS,
-        Some(why) => {
+        None | Some(None) => ExitCode::SUCCESS,
+        Some(Some(why)) => {
             eprintln!("calls: {file}: {why}");
             ExitCode::FAILURE
         }

@@ -132,6 +132,9 @@ pub struct WorkerArgs {
     /// As of `bench`
     #[arg(long)]
     pub assume_subgroups: bool,
+    /// Signals that end programs are for who gives turns
+    #[arg(long)]
+    pub spared: bool,
     /// How to replay.
     #[command(flatten)]
     pub run: RunArgs,

@@ -40,6 +40,7 @@ pub fn work(args: &WorkerArgs) -> Result<Exit, Failure> {
         turns: [turns, details],
         busy: args.busy,
         assume_subgroups: args.assume_subgroups,
+        spared: args.spared,
         run: args.run.how(),
     })
 }

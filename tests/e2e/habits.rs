@@ -363,10 +363,12 @@ fn a_run_that_is_interrupted_is_kept() {
         let fixed = ["bench", "--frame", "2", "--iterations", "2", "--warmup", "1", "--processes", processes];
         let mut bench = reray();
         bench.args(fixed).arg("-o").arg(&to).arg(&sample).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // (as a terminal's jobs: a signal is for all of its processes)
+        std::os::unix::process::CommandExt::process_group(&mut bench, 0);
         bench.spawn().expect("the program starts")
     };
     let interrupt = |id: u32| {
-        let sent = Command::new("kill").args(["-INT", &id.to_string()]).status().expect("kill");
+        let sent = Command::new("kill").args(["-INT", "--", &format!("-{id}")]).status().expect("kill");
         assert!(sent.success());
     };
     let bench = began("900");

@@ -427,8 +427,10 @@ fn by_place(
     for (s, run) in sides.into_iter().enumerate() {
         let mine: BTreeSet<usize> = workers(run, pair.at[s]).into_iter().collect();
         let keys: Vec<Place> = run.places.iter().map(key).collect();
-        let known = run.places.iter().zip(&keys).filter(|(p, _)| (p.pass, p.draw) != (0, 0));
-        numbers.extend(known.map(|(p, key)| (key.clone(), (p.pass, p.draw))));
+        let mine_alone = |p: &Place| p.capture == pair.at[s].0 && (p.pass, p.draw) != (0, 0);
+        for (p, key) in run.places.iter().zip(&keys).filter(|(p, _)| mine_alone(p)) {
+            numbers.entry(key.clone()).or_insert((p.pass, p.draw));
+        }
         let mut seen = BTreeSet::new();
         for span in run.spans.iter().filter(|x| mine.contains(&x.worker)) {
             let place = &run.places[span.place];

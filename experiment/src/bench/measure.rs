@@ -54,11 +54,16 @@ pub struct Measured {
 
 /// Measures it all, into a folder.
 pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
-    measure_until(settings, to, &Interrupt::default())
+    measure_and_keep(settings, to, None)
 }
 
-/// The same until it is asked to end: the run is of the processes that took all of their turns until then.
-pub fn measure_until(settings: &Settings, to: &Path, interrupt: &Interrupt) -> Result<Measured, Failure> {
+/// The same; where it is said what is kept, it listens from its first process on: asked to end, the run is of the processes that
+/// had taken all of their turns until then.
+pub fn measure_and_keep(
+    settings: &Settings,
+    to: &Path,
+    keeps: Option<&'static str>,
+) -> Result<Measured, Failure> {
     let began = Instant::now();
     prepare::check(settings)?;
     let writer = Writer::create(to, Manifest::default()).map_err(Failure::new)?;
@@ -98,6 +103,7 @@ pub fn measure_until(settings: &Settings, to: &Path, interrupt: &Interrupt) -> R
     let bar = progress::bytes(u64::from(most) * others.len().div_ceil(together).max(1) as u64, "processes");
     bar.set_style(progress::iterations());
     let random = Rand64::new(settings.seed.into());
+    let interrupt = &keeps.map_or_else(Interrupt::default, Interrupt::listen);
     let mut all = Together {
         settings,
         interrupt,

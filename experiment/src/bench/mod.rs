@@ -25,7 +25,7 @@ mod together;
 pub mod traces;
 pub mod worker;
 
-use measure::measure_until;
+use measure::measure_and_keep;
 pub use measure::{INTERRUPTED, ITERATIONS, Measured, PROCESSES, WARMUP, measure};
 pub use prepare::{check, differs};
 pub use report::report;
@@ -35,7 +35,6 @@ pub use swizzles::plain;
 
 use crate::failure::Failure;
 use crate::files::folder::{self, refuse_full};
-use crate::interrupt::Interrupt;
 use crate::say::complain;
 use analyses::verdict::FEWEST as FEWEST_TO_DECIDE;
 use std::path::Path;
@@ -48,6 +47,6 @@ pub fn bench(settings: &Settings, output: &Path) -> Result<Measured, Failure> {
             "{few} processes of each plan: `compare` decides nothing with fewer than {FEWEST_TO_DECIDE} a side, and 10 are a good number"
         ));
     }
-    let interrupt = Interrupt::listen("it ends, and keeps what processes have measured to their end");
-    folder::whole(output, |part| measure_until(settings, part, &interrupt))
+    let keeps = "it ends, and keeps what processes have measured to their end";
+    folder::whole(output, |part| measure_and_keep(settings, part, Some(keeps)))
 }

@@ -81,7 +81,9 @@ pub fn check(settings: &Settings) -> Result<(), Failure> {
             return no(&e);
         }
         if plan.descriptors.is_some()
-            && !(plan.passes.is_empty() && plan.method.is_none() && plan.shaders.is_none())
+            && !(plan.passes.is_empty()
+                && plan.method.is_none()
+                && plan.of_calls().iter().all(|c| c.name != "shaders"))
         {
             return no("where descriptors are in other sets, shaders stay the application's own");
         }

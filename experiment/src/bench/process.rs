@@ -33,7 +33,7 @@ pub struct Spec<'s> {
     pub assume_subgroups: bool,
     /// How to replay.
     pub run: &'s How,
-    /// Ctrl-C is for who gives turns: it ends when its pipe is closed.
+    /// Signals that end programs are for who gives turns.
     pub spared: bool,
     /// Where what it says goes, instead of stderr.
     pub said: Option<PathBuf>,
@@ -80,9 +80,8 @@ impl Process {
             plan.push_str(&format!(" (driver={driver})"));
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        #[cfg(unix)]
         if spec.spared {
-            std::os::unix::process::CommandExt::process_group(&mut command, 0);
+            command.arg("--spared");
         }
         if let Some(file) = &spec.said {
             let said =

@@ -58,7 +58,12 @@ impl Together<'_> {
         let plans: Vec<usize> = [0].into_iter().chain(left).collect();
         if plans.len() > 1 || some.is_empty() {
             for capture in shuffled(self.prepared.len(), &mut self.random) {
-                if self.interrupt.asked() || !self.block(capture, &plans)? {
+                let whole = match self.block(capture, &plans) {
+                    // (what ended a process ends this one, too)
+                    Err(_) if self.interrupt.asked_by_now() => false,
+                    done => done?,
+                };
+                if !whole {
                     let [workers, frames, spans, calls] = before;
                     self.run.note.workers.truncate(workers);
                     self.run.frames.truncate(frames);
@@ -132,6 +137,9 @@ impl Together<'_> {
                     Err(why) => refuse(settings, &mut run.note, a.plan, why)?,
                 }
             }
+        }
+        if self.interrupt.asked() {
+            return Ok(false);
         }
         let before = state::device();
         let mut position = run.frames.iter().map(|f| f.position + 1).max().unwrap_or(0);

@@ -13,6 +13,7 @@ use super::session::{Hooks, LOOP_WARMUP, Outcome, Session, Shaders, Wanted};
 use crate::failure::{Exit, Failure};
 use crate::files::{input, output};
 use crate::how::How;
+use crate::interrupt;
 use crate::replaying::{failure, options};
 use crate::split;
 use analyses::times::bench::Calls;
@@ -138,12 +139,17 @@ pub struct Task {
     pub busy: Option<u64>,
     /// Subgroup operations are taken for granted.
     pub assume_subgroups: bool,
+    /// Signals that end programs are for who gives turns: it ends when nobody does.
+    pub spared: bool,
     /// How to replay.
     pub run: How,
 }
 
 /// Takes turns, until it is told to end.
 pub fn work(args: &Task) -> Result<Exit, Failure> {
+    if args.spared {
+        interrupt::ignore();
+    }
     let [turns, details] = args.turns;
     let mut replays = Replays::start(args, turns, details)?;
     say(&json!({ "ready": true }))?;

@@ -73,12 +73,14 @@ pub fn run(args: &Task, all: &Read) -> Result<(Report, Exit), Failure> {
     let began = Instant::now();
     let bar = progress::bytes(todo.len() as u64, "units");
     bar.set_style(progress::units());
-    let interrupt = Interrupt::listen("it ends with the unit that is being measured, which is not kept");
+    let interrupt =
+        Interrupt::listen("it ends with the unit that is being measured, which is kept if it is whole");
     for (k, &n) in todo.iter().enumerate() {
         let name = suite.units[n].name.clone();
         bar.set_message(name.clone());
         let mut unit = measured(&all.units[n].words, &suite.units[n], &all.folder, &args.output)?;
-        if interrupt.asked() {
+        // (a unit that was done meanwhile is)
+        if interrupt.asked() && unit.state != State::Done {
             let line =
                 format_args!("{k} of {} units were measured; --resume goes on with the others", todo.len());
             bar.suspend(|| complain(line));
@@ -101,7 +103,7 @@ pub fn run(args: &Task, all: &Read) -> Result<(Report, Exit), Failure> {
         suite.parts[part].wall = Nanos(began.elapsed().as_nanos() as u64);
         write(&suite, &args.output)?;
         bar.inc(1);
-        if failed && args.fail_fast {
+        if failed && args.fail_fast || interrupt.asked() {
             break;
         }
     }

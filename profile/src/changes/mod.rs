@@ -59,7 +59,9 @@ pub const LIST: &[Entry] = &[
 pub fn hooks(changes: &[Use]) -> Result<Vec<Box<dyn Hook>>, String> {
     let mut hooks: Vec<Box<dyn Hook>> = vec![];
     let mut states: Option<(StateHook, &Use)> = None;
-    for change in changes {
+    // (other shaders first: what else changes shaders changes these)
+    let (others, own): (Vec<&Use>, Vec<&Use>) = changes.iter().partition(|c| c.name == shaders::ENTRY.name);
+    for change in others.into_iter().chain(own) {
         let Some(entry) = LIST.iter().find(|e| e.name == change.name) else {
             let all: Vec<&str> = LIST.iter().map(|e| e.name).collect();
             return Err(format!("there is no change {:?}; there are {}", change.name, all.join(", ")));

@@ -3,7 +3,8 @@
 //! `shaders:DIR` takes `DIR/HASH.spv` for the code of that hash, as `extract` names files (16 digits of it): extract them, change one, and replay, or
 //! write it into a capture (`trim --change`). Guarantees: what has no file stays as it is; what is in a module, in a stage of a pipeline, and in a shader object is
 //! reached alike. Refuses folders without any such file, and files that are no module, or lack an entry point of what they stand
-//! for. Nothing is checked of interfaces: a replacement that reads other bindings or locations is its author's affair.
+//! for. Nothing is checked of interfaces: a replacement that reads other bindings or locations is its author's affair. What the replay knows of shaders (which
+//! words of memory are addresses, which features are asked for) it knows of the captured ones.
 
 use super::edit::Code;
 use super::entry::{Entry, Made};
@@ -16,7 +17,7 @@ use gfxr_parse::schema::generated::COMMANDS;
 use replay::error::{Error, Kind, Result};
 use replay::exec::{Executor, Hook, Next};
 use replay::hook::Commands;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use trace::plan::Use;
 use world::Outcome;
@@ -35,12 +36,13 @@ pub const ENTRY: Entry = Entry {
 const DIGITS: usize = 16;
 
 /// Calls whose structs have code.
-const MADE_OF_CODE: [&str; 5] = [
+const MADE_OF_CODE: [&str; 6] = [
     "vkCreateShaderModule",
     "vkCreateShadersEXT",
     "vkCreateGraphicsPipelines",
     "vkCreateComputePipelines",
     "vkCreateRayTracingPipelinesKHR",
+    "vkCreateRayTracingPipelinesNV",
 ];
 
 const DONE: &str = "shaders replaced";
@@ -66,7 +68,9 @@ fn make(of: &Use) -> std::result::Result<Made, String> {
     }
     match with.is_empty() {
         true => Err(format!("change shaders: {folder} has no HASH.spv, as `extract` names files")),
-        false => Ok(Made::Hook(Box::new(Shaders { with, tally: Tally::new(ENTRY.name) }))),
+        false => {
+            Ok(Made::Hook(Box::new(Shaders { with, met: BTreeSet::new(), tally: Tally::new(ENTRY.name) })))
+        }
     }
 }
 
@@ -81,6 +85,8 @@ fn entries(words: &[u32]) -> std::result::Result<Entries, String> {
 struct Shaders {
     /// By hash: words, and what can be entered in them.
     with: BTreeMap<String, (Vec<u32>, Entries)>,
+    /// Those that some shader had.
+    met: BTreeSet<String>,
     tally: Tally,
 }
 
@@ -102,6 +108,7 @@ impl Shaders {
             }
             code.set(&mut edited.get_or_insert_with(|| call.clone()).image, new);
             self.tally.done(DONE);
+            self.met.insert(hash);
         }
         Ok(edited)
     }
@@ -125,6 +132,10 @@ impl Hook for Shaders {
     }
 
     fn finish(&mut self, cx: &mut Executor) -> Result<()> {
+        let strange = self.with.keys().filter(|hash| !self.met.contains(*hash)).count() as u64;
+        if strange > 0 {
+            self.tally.beyond("files have a hash that no shader has", strange);
+        }
         self.tally.say(cx);
         Ok(())
     }

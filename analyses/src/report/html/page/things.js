@@ -166,7 +166,7 @@ R.things.show = function (key) {
   const parts = [...tables].map(([of, rows]) => {
     const heads = of.columns.map((c) => R.el(c.words && !c.numeric ? "th.text" : "th.number", { scope: "col", title: c.about || null }, R.named(c)));
     const cells = rows.slice(0, SHOWN).map((row) => R.el("tr", null, of.columns.map((c, n) => R.cell(c, row, R.things.ofRow(of.columns, n, row, R.things.frame(of.report))))));
-    return [R.el("h3", null, R.el("a", { href: `#${of.place}` }, `${of.report.title}: ${R.words(of.table.name).toLowerCase()}`)),
+    return [R.el("h3", null, R.el("a", { href: `#${of.place}` }, `${R.things.data.inputs.length > 1 ? `${R.things.data.inputs[of.report.input].name}: ` : ""}${of.report.title}: ${R.words(of.table.name).toLowerCase()}`)),
       R.el("div.scroll", { tabindex: 0, role: "region", "aria-label": of.report.title }, R.el("table", null, R.el("thead", null, R.el("tr", null, heads)), R.el("tbody", null, cells))),
       rows.length > SHOWN ? R.el("p.soft", null, `${rows.length - SHOWN} more rows there`) : null];
   });
