@@ -3,24 +3,18 @@
 //! Refuses nothing: a number without a name is its number.
 
 use crate::table::Value;
-use gfxr_parse::schema::EnumDef;
-use gfxr_parse::schema::generated::ENUMS;
-
-fn named(of: &str) -> Option<&'static EnumDef> {
-    ENUMS.iter().find(|e| e.name == of)
-}
+use gfxr_parse::schema::enum_named;
 
 /// A value of an enum, by its full name.
 pub fn value(of: &str, value: u32) -> Value {
-    let found = named(of).and_then(|e| e.values.iter().find(|v| v.0 == i64::from(value)));
-    found.map_or_else(|| value.to_string().into(), |v| Value::Word(v.1))
+    let found = enum_named(of).and_then(|e| e.value(value));
+    found.map_or_else(|| value.to_string().into(), Value::Word)
 }
 
 /// The bits of a mask, by their full names, separated by blanks.
 pub fn bits(of: &str, value: u64) -> Value {
-    let Some(e) = named(of) else { return value.to_string().into() };
-    let set = e.values.iter().filter(|v| v.0.count_ones() == 1 && value & v.0.cast_unsigned() != 0);
-    set.map(|v| v.1).collect::<Vec<_>>().join(" ").into()
+    let Some(e) = enum_named(of) else { return value.to_string().into() };
+    e.bits(value).collect::<Vec<_>>().join(" ").into()
 }
 
 /// Bytes in hexadecimal; those that are not there are `--`.

@@ -4,7 +4,7 @@
 //! cache with a cold one. A driver reads such variables when it is loaded, so that the program starts itself anew with them.
 //! Guarantees: variables that the user has set stay as they are, and are said.
 
-use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 /// Variables, and what turns the cache off: of Mesa, and of NVIDIA's driver.
 const OFF: [(&str, &str); 2] = [("MESA_SHADER_CACHE_DISABLE", "true"), ("__GL_SHADER_DISK_CACHE", "0")];
@@ -14,10 +14,27 @@ pub fn off() {
     let unset = OFF.iter().filter(|v| std::env::var_os(v.0).is_none());
     let unset: Vec<(&str, &str)> = unset.copied().collect();
     let (false, Ok(itself)) = (unset.is_empty(), std::env::current_exe()) else { return };
-    let mut words = std::env::args_os();
-    let name = words.next().unwrap_or_else(|| itself.clone().into());
-    // (it returns only where it failed; then times are as the caches have them, which is said)
-    let _ = std::process::Command::new(itself).arg0(name).args(words).envs(unset).exec();
+    let mut anew = Command::new(itself);
+    anew.args(std::env::args_os().skip(1)).envs(unset);
+    become_of(anew);
+}
+
+/// Becomes another process. It returns only where that failed; then times are as the caches have them, which is said.
+#[cfg(unix)]
+fn become_of(mut command: Command) {
+    use std::os::unix::process::CommandExt;
+    if let Some(name) = std::env::args_os().next() {
+        command.arg0(name);
+    }
+    let _ = command.exec();
+}
+
+/// No process becomes another one here: this one waits for it, and ends as it does.
+#[cfg(windows)]
+fn become_of(mut command: Command) {
+    if let Ok(ended) = command.status() {
+        std::process::exit(ended.code().unwrap_or(1));
+    }
 }
 
 /// How they are, in words.

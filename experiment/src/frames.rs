@@ -9,8 +9,9 @@ use crate::replaying::{Bar, failure, options};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule};
 use gfxr_parse::cycle::Cycle;
 use profile::hooks::frame_actions::{FrameActionsHook, FrameWork};
+use replay::frames::resolve;
 use replay::options::{FrameBy, Options};
-use replay::session::{On, replay};
+use replay::session::{On, prologue, replay};
 use trace::select::Ranges;
 
 /// The first and the last frame, where the capture itself says what ends one and that is what is asked for.
@@ -27,6 +28,11 @@ pub fn there(capture: &Capture, frame_by: &FrameBy) -> Option<(u64, u64)> {
         }
     }
     there
+}
+
+/// What ends frames, where `by` is what was asked for.
+pub fn rule(capture: &Capture, by: &FrameBy) -> Result<FrameBy, Failure> {
+    resolve(by, capture, prologue(capture).1).map_err(Failure::new)
 }
 
 /// A line on what ended frames, where it was not the program that said so; and what repeats, if there is something longer.

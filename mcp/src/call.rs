@@ -8,6 +8,7 @@ use crate::served::Served;
 use crate::tools::{Answer, Tool};
 use base64::Engine;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use serde_json::Value;
 use std::path::Path;
 use std::process::Stdio;
 use tokio::io::{AsyncRead, AsyncReadExt, copy, sink};
@@ -15,8 +16,10 @@ use tokio::process::Command;
 use tokio::sync::Mutex;
 
 /// Most bytes of an answer's text, and of what was said on stderr. Some 50,000 tokens.
-const LONGEST: u64 = 200_000;
+const LONGEST: usize = 200_000;
 const LONGEST_SAID: u64 = 20_000;
+/// Most bytes that are read of what a process prints.
+const MOST_READ: u64 = 64 << 20;
 /// Most pictures of an answer, and the size of each.
 const PICTURES: usize = 8;
 const LARGEST_PICTURE: u64 = 8 << 20;
@@ -53,7 +56,8 @@ async fn run(server: &Served, tool: &Tool, given: &JsonObject) -> Result<CallToo
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true).spawn();
     let mut process = started.map_err(|e| format!("{}: {e}", server.program.display()))?;
     let (out, err) = (process.stdout.take(), process.stderr.take());
-    let (printed, said, ended) = tokio::join!(text(out, LONGEST), text(err, LONGEST_SAID), process.wait());
+    let (printed, said, ended) = tokio::join!(text(out, MOST_READ), text(err, LONGEST_SAID), process.wait());
+    let printed = fitting(printed);
     let ended = ended.map_err(|e| format!("{}: {e}", server.program.display()))?;
     let mut content = vec![];
     if let Some(folder) = &folder {
@@ -83,6 +87,34 @@ async fn text(from: Option<impl AsyncRead + Unpin>, most: u64) -> String {
     let _ = (&mut from).take(most).read_to_end(&mut bytes).await;
     let left = copy(&mut from, &mut sink()).await.unwrap_or(0);
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    if left > 0 {
+        text += &format!("\n… cut here: {left} bytes more. Ask for less.");
+    }
+    text
+}
+
+/// What was printed, without timelines, of which words say nothing that tables do not, and as long as an answer may be.
+fn fitting(printed: String) -> String {
+    fn leave(v: &mut Value) {
+        match v {
+            Value::Object(o) => {
+                o.remove("timelines");
+                o.values_mut().for_each(leave);
+            }
+            Value::Array(a) => a.iter_mut().for_each(leave),
+            _ => {}
+        }
+    }
+    let mut text = printed;
+    if text.contains("\"timelines\"")
+        && let Ok(mut value) = serde_json::from_str(&text)
+    {
+        leave(&mut value);
+        text = format!("{value:#}\n");
+    }
+    let fits = text.floor_char_boundary(LONGEST);
+    let left = text.len() - fits;
+    text.truncate(fits);
     if left > 0 {
         text += &format!("\n… cut here: {left} bytes more. Ask for less.");
     }
@@ -122,4 +154,22 @@ fn pictures(folder: &Path, order: &str, content: &mut Vec<ContentBlock>) -> Resu
         content.push(ContentBlock::text(format!("{} pictures more are left out", found.len() - PICTURES)));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_fit_and_leave_timelines_out() {
+        let json = r#"{"reports": [{"timelines": [{"spans": [1, 2]}], "notes": ["é"]}]}"#;
+        assert_eq!(
+            fitting(json.into()),
+            "{\n  \"reports\": [\n    {\n      \"notes\": [\n        \"é\"\n      ]\n    }\n  ]\n}\n"
+        );
+        assert_eq!(fitting("draws 3\n".into()), "draws 3\n");
+        let long = "é".repeat(LONGEST / 2 + 3);
+        let cut = fitting(long);
+        assert!(cut.ends_with("\n… cut here: 6 bytes more. Ask for less."), "{}", &cut[cut.len() - 60..]);
+    }
 }

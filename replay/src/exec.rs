@@ -14,8 +14,8 @@ use crate::report::{InFlight, Report};
 use crate::under_way::{self, UnderWay};
 use crate::usage::Usage;
 use gfxr_parse::ahead::Call;
-use gfxr_parse::schema::Ty;
 use gfxr_parse::schema::generated::COMMANDS;
+use gfxr_parse::schema::{Ty, enum_named};
 use gfxr_parse::valid::{self, Level};
 use std::time::Instant;
 use world::{Depth, Frame, MetaBlock, Nobody, Outcome};
@@ -389,7 +389,6 @@ impl Executor {
 
 /// `VK_SUCCESS` and its kin by name.
 pub fn result_name(v: i32) -> String {
-    let e = gfxr_parse::schema::generated::ENUMS.iter().find(|e| e.name == "VkResult");
-    let named = e.and_then(|e| e.values.iter().find(|x| x.0 == i64::from(v)));
-    named.map_or_else(|| format!("VkResult {v}"), |x| x.1.to_string())
+    let named = enum_named("VkResult").and_then(|e| e.value(v.cast_unsigned()));
+    named.map_or_else(|| format!("VkResult {v}"), str::to_owned)
 }

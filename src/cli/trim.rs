@@ -15,6 +15,8 @@ again, contents of buffers and images as a replay finds them there, fences and s
 Examples:
   reray-replay trim cap.gfxr --frames 20-22 -o small.gfxr
   reray-replay trim cap.gfxr --frames 100 -o one.gfxr --unchecked
+  reray-replay trim cap.gfxr --frames 20 --commands draw=3-5 -o three_draws.gfxr
+  reray-replay trim cap.gfxr --edits edited.jsonl -o edited.gfxr
   reray-replay trim cap.gfxr --change 'skip:label=shadow*' -o without_shadows.gfxr")]
 pub struct TrimArgs {
     /// The capture
@@ -23,6 +25,14 @@ pub struct TrimArgs {
     /// The frames: one, or a range [default: all]
     #[arg(long, value_name = "A-B")]
     pub frames: Option<Ranges>,
+    /// Keep only these draws, dispatches and traces of the one frame: draw=A-B, pass=A-B, label=GLOB, pipeline=ID or its name, at=A-B
+    /// (blocks); may be given more than once
+    #[arg(long, value_name = "WHAT")]
+    pub commands: Vec<String>,
+    /// Write values that were edited by hand into the calls: FILE is what `dump` printed, as JSON, of all or some blocks; a line whose
+    /// "function" is null leaves the call out
+    #[arg(long, value_name = "FILE")]
+    pub edits: Option<PathBuf>,
     /// Write this change to calls into the result: skip, half, half-instances, opaque, structures, wide-barriers or no-barriers, with the
     /// options that docs/runs.md lists; may be given more than once
     #[arg(long, value_name = "CHANGE")]

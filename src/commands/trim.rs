@@ -15,12 +15,14 @@ pub fn run(args: &TrimArgs) -> Result<Exit, Failure> {
         Some(&[one]) => Some(one),
         Some(_) => return Err(Failure::usage("--frames: expected one range, as 20 or 20-22")),
     };
-    if frames.is_none() && args.change.is_empty() {
-        return Err(Failure::usage("nothing to do: name --frames, or a --change"));
+    if frames.is_none() && args.change.is_empty() && args.commands.is_empty() && args.edits.is_none() {
+        return Err(Failure::usage("nothing to do: name --frames, --commands, --edits, or a --change"));
     }
     let settings = Settings {
         file: args.file.clone(),
         frames,
+        edits: args.edits.clone(),
+        commands: args.commands.clone(),
         changes: args.change.clone(),
         check: !args.unchecked,
         run: args.run.how(),

@@ -279,6 +279,117 @@ fn changes_are_written_into_the_result() {
 }
 
 #[test]
+fn only_some_draws_are_kept() {
+    if !device("some draws in trims") {
+        return;
+    }
+    let scratch = Scratch::new("trim-commands");
+    let to = scratch.path("some.gfxr");
+    let some = |words: &[&str]| {
+        let out = reray()
+            .arg("trim")
+            .arg(sample("cubes.gfxr"))
+            .args(words)
+            .args(["--json", "-o"])
+            .arg(&to)
+            .output();
+        out.expect("the program starts")
+    };
+    let kept = |words: &[&str]| {
+        let out = some(words);
+        assert!(out.status.success(), "{words:?}: {}", text(&out.stderr));
+        let said: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        // (its pictures are those of the capture without the other draws)
+        assert_eq!(said["pictures"], serde_json::json!([1, 0]), "{words:?}");
+        let dump = text(&run([Path::new("dump"), &to]).stdout);
+        ["vkCmdDraw", "vkCmdDispatch"].map(|c| dump.matches(&format!("\"name\":\"{c}")).count())
+    };
+    // Of the scene: a dispatch, two hundred cubes in bands, and one draw that develops the picture.
+    assert_eq!(kept(&["--frames", "15", "--commands", "draw=1-21,202"]), [21, 1]);
+    assert_eq!(kept(&["--frames", "15", "--commands", "pass=2"]), [1, 0]);
+    let both = ["--frames", "15", "--commands", "draw=100-202", "--commands", "label=develop"];
+    assert_eq!(kept(&both), [1, 0]);
+    assert_eq!(kept(&["--frames", "15", "--commands", "label=develop"]), [1, 0]);
+    for (words, says) in [
+        (&["--frames", "15", "--commands", "draw=203"][..], "frame 15 has no such draw; it has 202 of them"),
+        (&["--frames", "15-16", "--commands", "draw=1"], "name one by --frames"),
+        (&["--frames", "15", "--commands", "draw"], "expected draw=A-B, pass=A-B, label=GLOB"),
+    ] {
+        let out = some(words);
+        assert!(
+            !out.status.success() && text(&out.stderr).contains(says),
+            "{words:?}: {}",
+            text(&out.stderr)
+        );
+    }
+}
+
+#[test]
+fn values_edited_by_hand_are_written_into_the_calls() {
+    let scratch = Scratch::new("trim-edits");
+    let (lines, to) = (scratch.path("edited.jsonl"), scratch.path("edited.gfxr"));
+    let edit = |text: &str| {
+        std::fs::write(&lines, text).expect("a file");
+        let mut command = reray();
+        command.arg("trim").arg(sample("cubes.gfxr")).args(["--unchecked", "--edits"]).arg(&lines);
+        command.arg("-o").arg(&to).output().expect("the program starts")
+    };
+    let dump = |file: &Path, words: &[&str]| {
+        let words = [&["dump", file.to_str().expect("UTF-8")], words].concat();
+        // (the header names the file)
+        text(&run(words).stdout).split_once('\n').expect("lines").1.to_owned()
+    };
+    let whole = dump(&sample("cubes.gfxr"), &[]);
+    // What is not edited stays; nothing edited is an error.
+    let out = edit(&whole);
+    assert!(
+        !out.status.success() && text(&out.stderr).contains("nothing in it differs"),
+        "{}",
+        text(&out.stderr)
+    );
+    let edited = whole.replace("\"instanceCount\":1,", "\"instanceCount\":2,").replace(
+        "\"cullMode\":\"0x00000002\"",
+        "\"cullMode\":\"VK_CULL_MODE_FRONT_BIT|VK_CULL_MODE_BACK_BIT\"",
+    );
+    assert_ne!(edited, whole);
+    let out = edit(&edited);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let expected = edited.replace("VK_CULL_MODE_FRONT_BIT|VK_CULL_MODE_BACK_BIT", "0x00000003");
+    assert!(dump(&to, &[]) == expected, "printed again, it says what was wanted");
+    let (own, new) = (open(&sample("cubes.gfxr")), open(&to));
+    let same = own.blocks().zip(new.blocks()).filter(|(a, b)| a.raw() == b.raw()).count();
+    assert_eq!(own.blocks().count(), new.blocks().count());
+    let lines_changed = whole.lines().zip(edited.lines()).filter(|(a, b)| a != b).count();
+    assert_eq!(own.blocks().count() - same, lines_changed, "everything else is as it was, byte for byte");
+    // A few lines are enough, and a null leaves a call out.
+    let draws = dump(&sample("cubes.gfxr"), &["--commands", "vkCmdDrawIndexed"]);
+    let first = draws.lines().next().expect("a draw");
+    let index = &first[..first.find(",\"function\"").expect("a call")];
+    let out = edit(&format!("{index},\"function\":null}}\n"));
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    assert_eq!(open(&to).blocks().count(), own.blocks().count() - 1);
+    for (line, says) in [
+        (
+            first.replace("\"firstIndex\":0,", ""),
+            "line 1: /args/firstIndex cannot be edited so: the member is missing",
+        ),
+        (
+            first.replace("\"indexCount\":36", "\"indexCount\":-1"),
+            "line 1: /args/indexCount cannot be edited so",
+        ),
+        (first.replace("vkCmdDrawIndexed", "vkCmdDraw"), "line 1: /name cannot be edited so"),
+        ("{\"index\":99999999,\"function\":null}".into(), "block 99999999: the capture has no such block"),
+        (format!("{first}\n{first}"), "line 2: block"),
+        ("[1".into(), "line 1: expected a line of JSON"),
+    ] {
+        let _ = std::fs::remove_file(&to);
+        let out = edit(&line);
+        assert!(!out.status.success() && text(&out.stderr).contains(says), "{line}: {}", text(&out.stderr));
+        assert!(!to.exists(), "nothing is written: {line}");
+    }
+}
+
+#[test]
 fn the_capture_itself_is_not_written_over() {
     let scratch = Scratch::new("trim-itself");
     let file = scratch.path("it.gfxr");

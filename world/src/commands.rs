@@ -457,6 +457,19 @@ pub enum Use {
     Rate,
 }
 
+impl Use {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Use::Subpasses => "by subpass",
+            Use::Colour => "colour",
+            Use::Depth => "depth",
+            Use::Stencil => "stencil",
+            Use::Rate => "rate",
+        }
+    }
+}
+
 /// An attachment of a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attachment {

@@ -84,7 +84,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gfxr_parse::schema::generated::ENUMS;
+    use gfxr_parse::schema::enum_named;
 
     #[test]
     fn every_token_of_the_registry_is_told_apart() {
@@ -92,7 +92,7 @@ mod tests {
             ("VkIndirectCommandsTokenTypeEXT", Token::of as fn(u32) -> Token),
             ("VkIndirectCommandsTokenTypeNV", Token::of_nv),
         ] {
-            let found = ENUMS.iter().find(|e| e.name == name).expect("it is in the schema");
+            let found = enum_named(name).expect("it is in the schema");
             for (value, token) in found.values {
                 let what = of(*value as u32);
                 assert_ne!(what, Token::Other, "{token}");

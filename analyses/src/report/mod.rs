@@ -62,8 +62,8 @@ pub struct Report {
     /// What is made of parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trees: Vec<Tree>,
-    /// What took place when. Not in JSON: the trace's tables have it.
-    #[serde(skip)]
+    /// What took place when.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timelines: Vec<Timeline>,
     /// Texts with values beside their lines. Not in JSON: the trace's tables have them.
     #[serde(skip)]

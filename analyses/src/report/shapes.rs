@@ -135,7 +135,7 @@ pub struct Node {
 }
 
 /// What took place from when to when, side by side.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
     /// Its name in exports.
     pub name: String,
@@ -154,7 +154,7 @@ pub struct Timeline {
 }
 
 /// What spans are of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpanKind {
     /// In full.
     pub name: String,
@@ -163,7 +163,7 @@ pub struct SpanKind {
 }
 
 /// From when to when.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     /// Its lane's place in the list.
     pub lane: u32,

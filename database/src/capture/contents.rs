@@ -6,8 +6,7 @@
 
 use gfxr_parse::image::{Image, Ptr};
 use gfxr_parse::schema::{Member, StructDef, Ty};
-use gfxr_parse::walk::{Pointee, Visitor, walk_call};
-use std::collections::HashSet;
+use gfxr_parse::walk::{Masks, Outputs, Pointee, Visitor, walk_call};
 
 /// The hashes of a call, of 64 bits each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,28 +21,6 @@ pub struct Contents {
 pub fn hash(bytes: &[u8]) -> u64 {
     let all = blake3::hash(bytes);
     all.as_bytes()[..8].iter().rev().fold(0, |n, b| n << 8 | u64::from(*b))
-}
-
-/// Which values of an image are no values of the program's.
-pub struct Masks {
-    lenient: HashSet<u32>,
-    addresses: HashSet<u32>,
-}
-
-impl Masks {
-    /// Those of an image.
-    pub fn of(image: &Image) -> Masks {
-        let lenient = image.handles.iter().filter(|h| h.lenient).map(|h| h.at).collect();
-        Masks { lenient, addresses: image.addresses.iter().copied().collect() }
-    }
-    /// The value is a device address.
-    pub fn is_address(&self, ty: Ty, at: u32) -> bool {
-        ty == Ty::DeviceAddress || self.addresses.contains(&at)
-    }
-    /// An id that the program may have left there by chance.
-    pub fn is_rubbish(&self, at: u32) -> bool {
-        self.lenient.contains(&at)
-    }
 }
 
 /// Makes hashes; keeps its memory between calls.
@@ -62,41 +39,6 @@ impl Hasher {
         let mut walk = Walk { masks: Masks::of(image), hasher: self, outputs };
         walk_call(image, &mut walk);
         Contents { given: hash(&self.given), answered: hash(&self.answered) }
-    }
-}
-
-/// Whether what is visited is what a driver writes: told of members and structs on the way.
-#[derive(Default)]
-pub struct Outputs {
-    depth: u32,
-    since: Option<u32>,
-}
-
-impl Outputs {
-    /// A member comes next.
-    pub fn member(&mut self, m: &Member) {
-        if self.since.is_some_and(|d| self.depth <= d) {
-            self.since = None;
-        }
-        if m.out && self.since.is_none() {
-            self.since = Some(self.depth);
-        }
-    }
-    /// A struct begins.
-    pub fn begin(&mut self) {
-        self.depth += 1;
-    }
-    /// It ends.
-    pub fn end(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
-    }
-    /// The result comes next.
-    pub fn result(&mut self) {
-        self.since = Some(0);
-    }
-    /// It is.
-    pub fn here(&self) -> bool {
-        self.since.is_some()
     }
 }
 
@@ -142,7 +84,7 @@ impl Visitor for Walk<'_> {
             Ty::Handle(_) | Ty::ObjectHandle(_) | Ty::Opaque | Ty::DeviceAddress | Ty::Bits { .. } => {
                 (0..n as u32).for_each(|i| self.value(image, ty, at + i * size as u32));
             }
-            _ if size == 8 && !self.masks.addresses.is_empty() => {
+            _ if size == 8 && self.masks.has_addresses() => {
                 (0..n as u32).for_each(|i| self.value(image, ty, at + i * 8));
             }
             _ => self.put(&image.bytes()[at as usize..at as usize + n as usize * size]),

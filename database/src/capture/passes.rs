@@ -89,19 +89,12 @@ impl Passes {
         let subpasses = a.what == Use::Subpasses;
         let layout = |of: u32| value("VkImageLayout", of);
         let only = |there: bool, v: Value| if there { v } else { Value::Null };
-        let what = match a.what {
-            Use::Subpasses => "by subpass",
-            Use::Colour => "colour",
-            Use::Depth => "depth",
-            Use::Stencil => "stencil",
-            Use::Rate => "rate",
-        };
         writer.row(
             self.attachments,
             [
                 pass.into(),
                 index.into(),
-                Value::Word(what),
+                Value::Word(a.what.words()),
                 id(a.view),
                 view.map_or(Value::Null, |v| id(v.image)),
                 view.map_or(Value::Null, |v| value("VkFormat", v.format)),

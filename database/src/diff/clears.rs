@@ -3,8 +3,8 @@
 //! Of depth the first word counts, of stencil the second, and nothing where an attachment is not cleared. Guarantees: a word that counts
 //! is never left out. Refuses nothing: without rows of the pass every word counts.
 
-use super::leaves::Leaf;
 use crate::query::Database;
+use gfxr_parse::leaves::Leaf;
 use std::collections::HashMap;
 
 const CLEAR: &str = "VK_ATTACHMENT_LOAD_OP_CLEAR";

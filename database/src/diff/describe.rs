@@ -8,10 +8,10 @@ use super::change::{Change, Member, Side, What};
 use super::clears::Clears;
 use super::found::{All, Found, Key, Kind};
 use super::keys::Matched;
-use super::leaves::Leaf;
 use super::rows::{Object, Rows};
 use super::source::Blocks;
 use super::uniforms::Uniforms;
+use gfxr_parse::leaves::Leaf;
 use std::collections::{BTreeSet, HashMap};
 
 /// Ranges of bytes that are members of a change, at most; all are counted.

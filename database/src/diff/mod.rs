@@ -17,7 +17,6 @@ mod clears;
 mod describe;
 mod found;
 mod keys;
-mod leaves;
 mod programs;
 pub mod report;
 mod rows;

@@ -3,10 +3,10 @@
 //! Guarantees: blocks are looked for in one pass, and read when they are asked for. A block that cannot be read has no values and no
 //! bytes. Refuses nothing.
 
-use super::leaves::{Leaf, leaves};
 use gfxr_parse::container::{Block, BlockKind, Capture, Scratch};
 use gfxr_parse::decode::decode_found;
 use gfxr_parse::image::Image;
+use gfxr_parse::leaves::{Leaf, leaves};
 use gfxr_parse::meta::Meta;
 use gfxr_parse::schema::command;
 use gfxr_parse::shaders;

@@ -11,6 +11,7 @@ use crate::files::input::{self, Complaints};
 use crate::files::memory::Memory;
 use crate::files::mmap;
 use crate::follow::{self, Temporary};
+use crate::frames;
 use crate::page::inputs;
 use crate::say::complain;
 use crate::{progress, questions};
@@ -22,9 +23,8 @@ use database::{Writer, capture, schema};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::container::{Capture, Place};
 use gfxr_parse::error::Error;
-use replay::frames::{Framer, resolve};
+use replay::frames::Framer;
 use replay::options::{FrameBy, Options};
-use replay::session::prologue;
 use std::path::{Path, PathBuf};
 use trace::dir::Dir;
 
@@ -138,7 +138,7 @@ fn of_bindings(capture: &Capture, writer: &mut Writer, answers: &mut Answers) ->
 
 /// The capture's own tables; and what could not be read of it.
 fn calls(capture: &Capture, writer: &mut Writer) -> Result<(Written, Vec<String>), Failure> {
-    let rule = resolve(&FrameBy::Auto, capture, prologue(capture).1).map_err(Failure::new)?;
+    let rule = frames::rule(capture, &FrameBy::Auto)?;
     let bar = progress::bytes(capture.bytes().len() as u64, "calls");
     let mut walk = Walk {
         framer: Framer::new(rule),

@@ -6,7 +6,7 @@ use super::spirv::{self, Module};
 use analyses::report::{counted, escape};
 use gfxr_parse::container::Block;
 use gfxr_parse::image::Image;
-use gfxr_parse::schema::generated::ENUMS;
+use gfxr_parse::schema::enum_named;
 use gfxr_parse::shaders::{self, Origin};
 use gfxr_parse::view::View;
 use serde::Serialize;
@@ -163,9 +163,9 @@ impl Index {
 
 /// `VK_SHADER_STAGE_FRAGMENT_BIT` -> `fragment`.
 fn stage_name(stage: u32) -> String {
-    let stages = ENUMS.iter().find(|e| e.name == "VkShaderStageFlagBits");
-    let name = stages.and_then(|e| e.values.iter().find(|v| v.0 == i64::from(stage)));
-    let Some((_, name)) = name else { return format!("{stage:#x}") };
+    let Some(name) = enum_named("VkShaderStageFlagBits").and_then(|e| e.value(stage)) else {
+        return format!("{stage:#x}");
+    };
     let name = name.trim_start_matches("VK_SHADER_STAGE_");
     ["_KHR", "_EXT", "_NV", "_HUAWEI", "_BIT"]
         .iter()

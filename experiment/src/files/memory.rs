@@ -6,7 +6,6 @@
 
 use gfxr_parse::container::Budget;
 use gfxr_parse::limits::DEFAULT_MEMORY_BYTES;
-use rustix::process::{Resource, getrlimit};
 use std::path::{Path, PathBuf};
 
 /// With less nobody's captures are read: recorded programs upload textures and models of many MiB in one block.
@@ -74,9 +73,12 @@ fn group(root: &Path) -> Option<u64> {
     least
 }
 
-/// What `ulimit -v` says.
+/// What `ulimit -v` says, where there is such.
 fn address_space() -> Option<u64> {
-    getrlimit(Resource::As).current
+    #[cfg(unix)]
+    return rustix::process::getrlimit(rustix::process::Resource::As).current;
+    #[cfg(windows)]
+    None
 }
 
 /// A size in bytes, or with K, M, G or T behind it, powers of 1024.

@@ -21,6 +21,7 @@ impl AsRef<[u8]> for Map {
 impl Map {
     /// Gives the memory of the first `bytes` bytes back to the system: whoever goes through a capture once does not keep
     /// all of it in memory. Reading them again reads the file again.
+    #[cfg(unix)]
     pub fn release(&self, bytes: usize) {
         let bytes = bytes.min(self.0.len());
         // SAFETY: the map is private, read-only and backed by the file, so dropped pages come back with the same bytes
@@ -30,6 +31,10 @@ impl Map {
         // Advice may be refused; then memory stays.
         let _ = r;
     }
+
+    /// Windows takes pages of files back by itself.
+    #[cfg(windows)]
+    pub fn release(&self, _: usize) {}
 }
 
 /// The bytes of an open file, as a map.

@@ -6,6 +6,7 @@
 
 use super::inputs::{Read, of_json, of_trace};
 use super::pictures;
+use super::state::state;
 use crate::bench::Settings;
 use crate::failure::{Exit, Failure};
 use crate::files::{input, mmap};
@@ -20,10 +21,10 @@ use crate::say::complain;
 use analyses::report::Report;
 use analyses::report::html::Input;
 use analyses::times::frame::bound::bound;
+use analyses::times::frame::state::{Attachment, State, tables};
 use analyses::times::frame::{Frame, report};
+use profile::hooks::frame_actions::FramePass;
 use profile::passes::filling;
-use replay::frames::resolve;
-use replay::session::prologue;
 use std::path::Path;
 use trace::dir::Dir;
 use trace::plan::Plan;
@@ -77,7 +78,7 @@ pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
     let value = serde_json::from_slice(&timed).map_err(Failure::new)?;
     let mut found = of_json(&value, asked.file)?;
     (found.name, found.kind) = (super::inputs::name(asked.file), "capture".into());
-    let by = resolve(&options(asked.run)?.frame_by, &capture, prologue(&capture).1).map_err(Failure::new)?;
+    let by = frames::rule(&capture, &options(asked.run)?.frame_by)?;
     found.notes.extend(frames::ended(&capture, &by).lines().map(str::to_owned));
     let load = value["load_frame"].as_u64();
     let frame = asked.frame.or_else(|| found.reports.iter().find_map(|r| slowest(&r.0, load)));
@@ -85,8 +86,11 @@ pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
         found.facts.push(("frame looked into".into(), frame.to_string()));
         found.frame = Some(frame);
         let words = "what one frame does, draw by draw, and what each takes";
-        let actions = chosen.map_or_else(|| work(&capture, asked.run, frame), Ok)?.actions;
-        found.reports.push((asked.frame_report(&actions, frame, to.path(), &mut notes), words.into()));
+        let work = chosen.map_or_else(|| work(&capture, asked.run, frame), Ok)?;
+        let mut state = state(&capture, &work.actions);
+        state.attachments = attachments(&work.passes);
+        let report = asked.frame_report(&work.actions, &state, frame, to.path(), &mut notes);
+        found.reports.push((report, words.into()));
         for (name, folder) in asked.traces(frame, to.path(), &mut notes)? {
             if name == FOLLOWED {
                 asked.bound(frame, &folder, &mut found, &mut notes);
@@ -113,6 +117,28 @@ pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
     found.notes.extend(notes.all);
     into.inputs.push(found);
     Ok(())
+}
+
+/// What passes draw to.
+fn attachments(passes: &[FramePass]) -> Vec<Attachment> {
+    let of = |pass: &FramePass| {
+        let number = pass.number;
+        let all = pass.attachments.clone().into_iter();
+        all.map(move |a| {
+            let (index, what, image, format) = (a.index, a.what, a.image, a.format);
+            Attachment {
+                pass: number,
+                index,
+                what,
+                image,
+                format,
+                extent: a.extent,
+                samples: a.samples,
+                ops: a.ops,
+            }
+        })
+    };
+    passes.iter().flat_map(of).collect()
 }
 
 /// What has to be said of a page, and what that makes of the exit code.
@@ -179,7 +205,14 @@ impl Asked<'_> {
     }
 
     /// The frame, draw by draw, with its pictures.
-    fn frame_report(&self, actions: &[Action], frame: u64, to: &Path, notes: &mut Notes) -> Report {
+    fn frame_report(
+        &self,
+        actions: &[Action],
+        state: &State,
+        frame: u64,
+        to: &Path,
+        notes: &mut Notes,
+    ) -> Report {
         progress::step("timing one frame by itself, command by command");
         let plan = Plan::named("plain");
         let settings = Settings {
@@ -203,7 +236,13 @@ impl Asked<'_> {
         };
         let (own, shaders): (Vec<Option<u64>>, Vec<String>) =
             own.into_iter().map(|o| (o.ns, o.shaders)).unzip();
-        let mut report = report(&Frame { number: frame, actions, own: &own, shaders: &shaders });
+        let of = Frame { number: frame, actions, own: &own, shaders: &shaders };
+        let mut report = report(&of);
+        let (tables, lacking) = tables(&of, state);
+        report.tables.extend(tables);
+        if lacking > 0 {
+            report.notes.push(format!("{lacking} rows on the state of later draws are left out."));
+        }
         progress::step("taking pictures of the frame and of its passes");
         let passes = actions.iter().any(|a| a.pass != 0).then(|| (vec!["--after=pass"], to.join("passes")));
         for (words, folder) in [(vec![], to.join("shown"))].into_iter().chain(passes) {

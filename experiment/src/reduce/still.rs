@@ -212,7 +212,7 @@ impl Oracle<'_> {
     fn wait(&self, child: &mut Child, began: Instant) -> Result<(Option<i32>, bool), Failure> {
         loop {
             if let Some(ended) = child.try_wait().map_err(Failure::new)? {
-                return Ok((ended.code(), false));
+                return Ok((ended.code().filter(|code| !is_exception(*code)), false));
             }
             if began.elapsed() > self.patience {
                 end(child);
@@ -222,6 +222,11 @@ impl Oracle<'_> {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+}
+
+/// Windows, which has no signals, ends a process that crashes with the number of an exception: the two highest bits are set.
+fn is_exception(code: i32) -> bool {
+    cfg!(windows) && code as u32 >> 30 == 3
 }
 
 /// Whether the device may be.

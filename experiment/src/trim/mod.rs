@@ -11,7 +11,9 @@
 mod baked;
 mod before;
 mod calls;
+mod edited;
 mod first_use;
+mod kept;
 mod range;
 mod residue;
 mod section;
@@ -44,6 +46,10 @@ pub struct Settings {
     pub file: PathBuf,
     /// The first and the last frame; none for all.
     pub frames: Option<(u64, u64)>,
+    /// What `dump` printed, with values changed by hand that are written into the result.
+    pub edits: Option<PathBuf>,
+    /// Draws, dispatches and traces of the one frame that alone are kept: `draw=A-B`, `pass=A-B`, `label=GLOB`, `pipeline=ID`, `at=A-B`.
+    pub commands: Vec<String>,
     /// Changes to calls that are written into the result.
     pub changes: Vec<Use>,
     /// The pictures of the result are compared with those of the capture.
@@ -59,7 +65,7 @@ pub struct Trimmed {
     pub before: (u64, u64),
     /// Blocks of the frames.
     pub frames: u64,
-    /// Blocks that changes made others.
+    /// Blocks that edits and changes made others.
     pub changed: u64,
     /// Buffers and images that begin with contents, and bytes of these.
     pub contents: (u64, u64, u64),
@@ -91,7 +97,7 @@ impl fmt::Display for Trimmed {
             counted(images, "image")
         )?;
         if self.changed > 0 {
-            writeln!(f, "{} blocks are others by the changes.", self.changed)?;
+            writeln!(f, "{} changed.", counted(self.changed, "block"))?;
         }
         match self.pictures {
             Some((of, 0)) if of > 0 => writeln!(f, "{of} pictures of the frames are those of the capture."),
@@ -110,20 +116,25 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
     }
     let whole = input::open(&settings.file, settings.run.reading)?;
     let options = options(&settings.run)?;
-    let there = there(&whole, &options.frame_by);
+    let mut trimmed = Trimmed::default();
+    let edited = settings.edits.as_ref().map(|file| edited::edited(&whole, file)).transpose()?;
+    let (source, edited) = edited.as_ref().map_or((&whole, 0), |e| (&e.0, e.1));
+    let there = there(source, &options.frame_by);
     let (first, last) = settings.frames.or(there).unwrap_or((1, u64::MAX));
     if let Some(there) = there {
         let is = |n: &u64| (there.0..=there.1).contains(n);
         [first, last].iter().find(|n| !is(n)).map_or(Ok(()), |n| Err(no_such_frame(*n, there)))?;
     }
-    let mut trimmed = Trimmed::default();
+    let mut all = settings.changes.clone();
+    all.extend(kept::all_but(source, settings, (first, last))?);
     let changed;
-    let capture = if settings.changes.is_empty() {
-        &whole
+    let capture = if all.is_empty() {
+        source
     } else {
-        (changed, trimmed.changed) = baked::baked(&whole, &options, &settings.changes)?;
+        (changed, trimmed.changed) = baked::baked(source, &options, &all)?;
         &changed
     };
+    trimmed.changed += edited;
     let blamed = |e: gfxr_parse::error::Error| Failure::new(format_args!("{}: {e}", settings.file.display()));
     progress::step("what the frames use");
     let range = Range::of(capture, &options, (first, last));
@@ -151,7 +162,7 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
     out.map_err(|e| Failure::new(format_args!("{}: {}", output.display(), e.error())))?.finish()?;
     if settings.check {
         progress::step("whether the frames look as before");
-        trimmed.pictures = Some(compared(&whole, &options, (settings, (first, last)), output)?);
+        trimmed.pictures = Some(compared(source, &options, (&all, (first, last)), (&settings.run, output))?);
     }
     Ok(trimmed)
 }
@@ -160,11 +171,11 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
 fn compared(
     capture: &Capture,
     options: &Options,
-    (settings, frames): (&Settings, (u64, u64)),
-    output: &Path,
+    (all, frames): (&[Use], (u64, u64)),
+    (how, output): (&How, &Path),
 ) -> Result<(u64, u64), Failure> {
-    let whole = shown(capture, options, frames, changes(&settings.changes)?)?;
-    let result = input::open(output, settings.run.reading)?;
+    let whole = shown(capture, options, frames, changes(all)?)?;
+    let result = input::open(output, how.reading)?;
     // (where presents end no frames, those of the result are counted anew)
     let anew = there(&result, &options.frame_by).is_none();
     let counted = if anew { (1, frames.1.saturating_sub(frames.0).saturating_add(1)) } else { frames };

@@ -7,15 +7,15 @@ use super::first_use::{FirstUses, Watch};
 use super::residue::{Number, unknown};
 use super::seen::Seen;
 use super::sync::{State, Then};
+use crate::frames;
 use gfxr_parse::ahead::{self, Call, What};
 use gfxr_parse::container::block::block_type;
 use gfxr_parse::container::{Block, Capture};
 use gfxr_parse::meta::{Meta, id};
 use gfxr_parse::schema::Ty;
 use profile::hooks::resources::Programs;
-use replay::frames::{Framer, resolve};
+use replay::frames::Framer;
 use replay::options::Options;
-use replay::session::prologue;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow::{Break, Continue};
 use world::bytes::Bytes;
@@ -65,7 +65,7 @@ pub struct Snapshot {
 
 impl Range {
     pub fn of(capture: &Capture, options: &Options, (first, last): (u64, u64)) -> Result<Range, String> {
-        let rule = resolve(&options.frame_by, capture, prologue(capture).1).map_err(|e| e.to_string())?;
+        let rule = frames::rule(capture, &options.frame_by).map_err(|e| e.to_string())?;
         let mut framer = Framer::new(rule);
         let mut programs = Programs::default();
         let mut follow = Follow::new();

@@ -6,7 +6,7 @@ use super::Sink;
 use super::counts::counted;
 use super::engine::{Engine, State};
 use super::options::{Blob, Counter, CounterKind, Options};
-use super::rules::{self, bit_name, enum_name};
+use super::rules;
 use crate::decode::special::{TEMPLATE_STRAY, descriptor};
 use crate::image::{Image, Ptr, attrib};
 use crate::schema::generated::ENUMS;
@@ -142,7 +142,7 @@ impl<S: Sink> Walk<'_, S> {
             Ty::U32 => s.u64(image.u32(at).into()),
             Ty::Enum(id) => {
                 let v = image.u32(at);
-                match enum_name(&ENUMS[id as usize], v) {
+                match ENUMS[id as usize].value(v) {
                     Some(name) => s.name(name),
                     None => s.hex(v.into(), 8),
                 }
@@ -188,7 +188,7 @@ pub(super) fn expand(v: u64, def: &crate::schema::EnumDef, width: usize) -> Stri
         if !out.is_empty() {
             out.push('|');
         }
-        match bit_name(def, bit) {
+        match def.bit(bit) {
             Some(name) => out.push_str(name),
             None => out.push_str(&format!("0x{bit:0width$x}")),
         }

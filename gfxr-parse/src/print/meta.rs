@@ -11,7 +11,7 @@ use crate::container::{Block, BlockKind, Marker, MarkerKind, Payload};
 use crate::decode::{decode_struct_array, decode_struct_array2};
 use crate::error::Result;
 use crate::meta::{Meta, SwapchainImage, id};
-use crate::schema::generated::ENUMS;
+use crate::schema::enum_named;
 use crate::schema::{StructId, struct_named};
 use std::sync::LazyLock;
 
@@ -277,11 +277,7 @@ impl<S: Sink> Engine<S> {
             Meta::WriteAcceleration(m) => {
                 self.u64("device_id", m.device);
                 self.sink.key("queryType");
-                match ENUMS
-                    .iter()
-                    .find(|e| e.name == "VkQueryType")
-                    .and_then(|e| super::rules::enum_name(e, m.query_type))
-                {
+                match enum_named("VkQueryType").and_then(|e| e.value(m.query_type)) {
                     Some(name) => self.sink.name(name),
                     None => self.sink.hex(m.query_type.into(), 8),
                 }
@@ -306,7 +302,7 @@ impl<S: Sink> Engine<S> {
 
     fn mask(&mut self, key: &str, bits: &str, v: u32) {
         self.sink.key(key);
-        match ENUMS.iter().find(|e| e.name == bits) {
+        match enum_named(bits) {
             Some(def) if self.options.expand_flags && v != 0 => {
                 self.sink.name(&super::call::expand(v.into(), def, 8));
             }

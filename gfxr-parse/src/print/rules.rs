@@ -3,8 +3,8 @@
 //! Guarantees: the answers depend on the schema alone. Refuses nothing.
 
 use crate::image::Image;
-use crate::schema::generated::{ENUMS, STRUCTS};
-use crate::schema::{EnumDef, Member, StructDef};
+use crate::schema::generated::STRUCTS;
+use crate::schema::{EnumDef, Member, StructDef, enum_named};
 use std::sync::LazyLock;
 
 /// Opaque pointers that are written in hexadecimal: functions, user data, and what vkMapMemory returned.
@@ -52,36 +52,15 @@ pub(super) fn performance_member(ty: u32) -> Option<&'static str> {
     ["value32", "value64", "valueFloat", "valueBool", "valueString"].get(ty as usize).copied()
 }
 
-/// The name of an enum's value.
-#[inline]
-pub(super) fn enum_name(def: &EnumDef, v: u32) -> Option<&'static str> {
-    let wide = if def.bitmask { i64::from(v) } else { i64::from(v as i32) };
-    let t = def.values;
-    // Most enums are numbered from 0 without gaps.
-    if let Some(&(value, name)) = t.get(v as usize)
-        && value == wide
-    {
-        return Some(name);
-    }
-    t.binary_search_by_key(&wide, |e| e.0).ok().map(|i| t[i].1)
-}
-
-/// The name of a single bit.
-pub(super) fn bit_name(def: &EnumDef, bit: u64) -> Option<&'static str> {
-    let t = def.values;
-    t.binary_search_by_key(&(bit as i64), |e| e.0).ok().map(|i| t[i].1)
-}
-
 /// VkGeometryInstanceFlagBitsKHR, which hides in a bit-field that only its name gives away.
 pub(super) static INSTANCE_FLAGS: LazyLock<&EnumDef> = LazyLock::new(|| {
-    let found = ENUMS.iter().find(|e| e.name == "VkGeometryInstanceFlagBitsKHR");
-    found.expect("VkGeometryInstanceFlagBitsKHR is in the schema")
+    enum_named("VkGeometryInstanceFlagBitsKHR").expect("VkGeometryInstanceFlagBitsKHR is in the schema")
 });
 
 /// What the sType of each struct is called, by struct.
 static STYPE_NAMES: LazyLock<Vec<Option<&'static str>>> = LazyLock::new(|| {
-    let stypes = ENUMS.iter().find(|e| e.name == "VkStructureType");
-    let name = |s: &StructDef| stypes.and_then(|e| enum_name(e, s.stype?));
+    let stypes = enum_named("VkStructureType");
+    let name = |s: &StructDef| stypes.and_then(|e| e.value(s.stype?));
     STRUCTS.iter().map(name).collect()
 });
 

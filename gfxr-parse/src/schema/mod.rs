@@ -77,6 +77,11 @@ pub fn struct_named(name: &str) -> Option<StructId> {
     generated::STRUCTS.binary_search_by(|s| s.name.cmp(name)).ok().map(|i| i as StructId)
 }
 
+/// The enum, or the bits, with this C name.
+pub fn enum_named(name: &str) -> Option<&'static EnumDef> {
+    generated::ENUMS.binary_search_by(|e| e.name.cmp(name)).ok().map(|i| &generated::ENUMS[i])
+}
+
 /// The handle type with this C name.
 pub fn handle_named(name: &str) -> Option<HandleId> {
     generated::HANDLES.binary_search_by(|h| h.name.cmp(name)).ok().map(|i| i as HandleId)

@@ -319,6 +319,31 @@ pub struct EnumDef {
     pub values: &'static [(i64, &'static str)],
 }
 
+impl EnumDef {
+    /// What a value is called, as 32 bits.
+    #[inline]
+    pub fn value(&self, v: u32) -> Option<&'static str> {
+        let wide = if self.bitmask { i64::from(v) } else { i64::from(v.cast_signed()) };
+        // Most enums are numbered from 0 without gaps.
+        if let Some(&(value, name)) = self.values.get(v as usize)
+            && value == wide
+        {
+            return Some(name);
+        }
+        self.values.binary_search_by_key(&wide, |e| e.0).ok().map(|i| self.values[i].1)
+    }
+
+    /// What a single bit is called.
+    pub fn bit(&self, bit: u64) -> Option<&'static str> {
+        self.values.binary_search_by_key(&bit.cast_signed(), |e| e.0).ok().map(|i| self.values[i].1)
+    }
+
+    /// What the bits that are set are called; those without a name are left out.
+    pub fn bits(&self, v: u64) -> impl Iterator<Item = &'static str> {
+        (0..64).map(|b| 1 << b).filter(move |b| v & b != 0).filter_map(|b| self.bit(b))
+    }
+}
+
 /// A handle type.
 #[derive(Clone, Copy, Debug)]
 pub struct HandleDef {

@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::image::Image;
 use crate::meta::Meta;
 use crate::print::unknown_call;
-use crate::schema::generated::{COMMANDS, ENUMS};
-use crate::schema::{CommandDef, command};
+use crate::schema::generated::COMMANDS;
+use crate::schema::{CommandDef, command, enum_named};
 use crate::shaders::{self, Origin};
 use crate::view::View;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -440,9 +440,8 @@ impl Collector {
 }
 
 fn device_kind(v: u32) -> String {
-    let kinds = ENUMS.iter().find(|e| e.name == "VkPhysicalDeviceType");
-    let name = kinds.and_then(|e| e.values.iter().find(|x| x.0 == i64::from(v)));
-    name.map_or_else(|| v.to_string(), |x| x.1.trim_start_matches("VK_PHYSICAL_DEVICE_TYPE_").to_lowercase())
+    let name = enum_named("VkPhysicalDeviceType").and_then(|e| e.value(v));
+    name.map_or_else(|| v.to_string(), |n| n.trim_start_matches("VK_PHYSICAL_DEVICE_TYPE_").to_lowercase())
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -4,7 +4,10 @@
 //! every byte that was on the wire is visited exactly once, in order (the encoder relies on it). Refuses nothing: an
 //! [`Image`] is well formed by construction; editing scalars in place keeps it so.
 
+mod given;
 mod special;
+
+pub use given::{Masks, Outputs};
 
 use crate::decode::special::union_members;
 use crate::image::{Image, Ptr};

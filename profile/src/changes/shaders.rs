@@ -10,7 +10,7 @@ use super::edit::Code;
 use super::entry::{Entry, Made};
 use super::tally::Tally;
 use crate::ShaderHash;
-use crate::spirv::Module;
+use crate::spirv::{EntryPoint, Module};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::CommandDef;
 use gfxr_parse::schema::generated::COMMANDS;
@@ -74,17 +74,13 @@ fn make(of: &Use) -> std::result::Result<Made, String> {
     }
 }
 
-/// Stage and name of a module's entry points.
-type Entries = Vec<(String, String)>;
-
-fn entries(words: &[u32]) -> std::result::Result<Entries, String> {
-    let module = Module::read(words).map_err(|e| e.to_string())?;
-    Ok(module.entries().into_iter().map(|e| (format!("{:?}", e.model), e.name)).collect())
+fn entries(words: &[u32]) -> std::result::Result<Vec<EntryPoint>, String> {
+    Ok(Module::read(words).map_err(|e| e.to_string())?.entries())
 }
 
 struct Shaders {
     /// By hash: words, and what can be entered in them.
-    with: BTreeMap<String, (Vec<u32>, Entries)>,
+    with: BTreeMap<String, (Vec<u32>, Vec<EntryPoint>)>,
     /// Those that some shader had.
     met: BTreeSet<String>,
     tally: Tally,
@@ -101,9 +97,12 @@ impl Shaders {
         for (code, words) in Code::all(call) {
             let hash = ShaderHash::of(&words).to_string();
             let Some((new, there)) = self.with.get(&hash) else { continue };
-            let lacks = entries(&words).ok().and_then(|own| own.into_iter().find(|e| !there.contains(e)));
-            if let Some((stage, name)) = lacks {
-                let text = format!("change shaders: {hash}.spv has no entry point {name:?} of stage {stage}");
+            let stands_for =
+                |own: &EntryPoint| there.iter().any(|e| (e.model, &e.name) == (own.model, &own.name));
+            let lacks = entries(&words).ok().and_then(|own| own.into_iter().find(|e| !stands_for(e)));
+            if let Some(EntryPoint { model, name, .. }) = lacks {
+                let text =
+                    format!("change shaders: {hash}.spv has no entry point {name:?} of stage {model:?}");
                 return Err(Error::new(Kind::Unsupported, text));
             }
             code.set(&mut edited.get_or_insert_with(|| call.clone()).image, new);
@@ -149,6 +148,7 @@ mod tests {
     use gfxr_parse::container::Capture;
     use replay::options::Options;
     use replay::session::{On, replay};
+    use rspirv::spirv::ExecutionModel;
 
     fn use_of(folder: &Path) -> Use {
         Use::new("shaders", [folder.display().to_string()])
@@ -165,7 +165,10 @@ mod tests {
             }
             std::ops::ControlFlow::<()>::Continue(())
         });
-        let fragment = modules.iter().find(|m| entries(m).is_ok_and(|e| e[0].0 == "Fragment")).expect("one");
+        let fragment = modules
+            .iter()
+            .find(|m| entries(m).is_ok_and(|e| e[0].model == ExecutionModel::Fragment))
+            .expect("one");
         let folder = tempfile::tempdir().expect("a folder");
         let name = ShaderHash::of(fragment).to_string();
         let file = folder.path().join(format!("{name}.spv"));
@@ -186,7 +189,10 @@ mod tests {
         let has = |p: &[u8]| p.windows(12).any(|w| *w == bytes(&other)[..12]);
         assert!(!changed.is_empty() && changed.values().flatten().all(|(_, _, p)| has(p)), "{changed:?}");
         // A vertex shader cannot stand for it.
-        let vertex = modules.iter().find(|m| entries(m).is_ok_and(|e| e[0].0 == "Vertex")).expect("one");
+        let vertex = modules
+            .iter()
+            .find(|m| entries(m).is_ok_and(|e| e[0].model == ExecutionModel::Vertex))
+            .expect("one");
         std::fs::write(&file, bytes(vertex)).expect("a file");
         let e = run().expect_err("it lacks the entry point").to_string();
         assert!(e.contains("has no entry point \"fragment\" of stage Fragment"), "{e}");

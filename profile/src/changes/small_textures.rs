@@ -15,7 +15,7 @@ use super::entry::{Entry, Made, no_others};
 use super::memory::{allocate, barrier, memory_type};
 use super::tally::Tally;
 use gfxr_parse::ahead::Call;
-use gfxr_parse::schema::generated::ENUMS;
+use gfxr_parse::schema::enum_named;
 use gfxr_parse::view::View;
 use replay::ash::{self, vk};
 use replay::error::{Error, Kind, Result};
@@ -142,8 +142,7 @@ fn small(info: View<'_>) -> std::result::Result<Option<(Vec<Edit>, Content)>, ()
 
 /// VK_FORMAT_… .
 fn format_name(format: u32) -> &'static str {
-    let all = ENUMS.iter().find(|e| e.name == "VkFormat");
-    all.and_then(|e| e.values.iter().find(|v| v.0 == i64::from(format))).map_or("", |v| v.1)
+    enum_named("VkFormat").and_then(|e| e.value(format)).unwrap_or_default()
 }
 
 impl SmallTextures {

@@ -4,7 +4,8 @@
 //! Guarantees: each execution is a row of its own, in the order of submission; draws and passes are numbered as everywhere
 //! ([`super::numbering`]). Refuses nothing; a frame that is not there has no rows.
 
-use super::numbering::{Executed, Numbering};
+use super::numbering::{Executed, Met, Numbering};
+use super::resources::names::value;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::error::Result;
@@ -13,7 +14,7 @@ use replay::hook::Commands;
 use std::cell::RefCell;
 use std::rc::Rc;
 use trace::what_if::Action;
-use world::commands::{Command, Program};
+use world::commands::{Attachment, Command, Pass, Program};
 use world::walk::submitted;
 use world::{Depth, Frame, Outcome, World};
 
@@ -55,6 +56,27 @@ pub struct FramePass {
     pub labels: Vec<String>,
     /// The block of the command that ends it (of one that is resumed, the last).
     pub end: u64,
+    /// What it draws to.
+    pub attachments: Vec<Attached>,
+}
+
+/// An attachment of a render pass, in the registry's words without what they begin with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attached {
+    /// Its place: in the framebuffer, or in the order colour, depth, stencil, rate.
+    pub index: u64,
+    /// What it is for: colour, depth, stencil, rate; of render passes `by subpass`.
+    pub what: &'static str,
+    /// The captured id of the image, and its debug name.
+    pub image: (u64, String),
+    /// VkFormat of the view.
+    pub format: String,
+    /// Width and height of the image.
+    pub extent: [u32; 2],
+    /// Samples of a texel.
+    pub samples: u32,
+    /// VkAttachmentLoadOp and VkAttachmentStoreOp.
+    pub ops: [String; 2],
 }
 
 impl FrameActionsHook {
@@ -71,9 +93,10 @@ impl FrameWork {
     fn add(&mut self, world: &World, at: &Executed<'_>) {
         let (pass, pass_name) = &at.around.pass;
         match &at.recorded.command {
-            Command::BeginPass(_) if self.passes.last().is_none_or(|p| p.number < *pass) => {
+            Command::BeginPass(begun) if self.passes.last().is_none_or(|p| p.number < *pass) => {
                 let (number, name, labels) = (*pass, pass_name.clone(), at.around.labels());
-                self.passes.push(FramePass { number, name, labels, end: at.recorded.block });
+                let attachments = attached(world, begun);
+                self.passes.push(FramePass { number, name, labels, end: at.recorded.block, attachments });
             }
             Command::EndPass => {
                 let ended = self.passes.iter_mut().rfind(|p| p.number == *pass);
@@ -103,6 +126,27 @@ impl FrameWork {
     }
 }
 
+/// What a pass draws to.
+fn attached(world: &World, pass: &Pass) -> Vec<Attached> {
+    let one = |(index, a): (u64, &Attachment)| {
+        let view = world.image_views.get(&a.view)?;
+        let image = world.images.get(&view.image);
+        Some(Attached {
+            index,
+            what: a.what.words(),
+            image: (view.image, world.name(view.image).to_owned()),
+            format: value("VkFormat", "VK_FORMAT_", view.format),
+            extent: image.map_or([0; 2], |i| [i.extent[0], i.extent[1]]),
+            samples: image.map_or(0, |i| i.samples),
+            ops: [
+                value("VkAttachmentLoadOp", "VK_ATTACHMENT_LOAD_OP_", a.load),
+                value("VkAttachmentStoreOp", "VK_ATTACHMENT_STORE_OP_", a.store),
+            ],
+        })
+    };
+    (0..).zip(&pass.attachments).filter_map(one).collect()
+}
+
 impl Hook for FrameActionsHook {
     fn name(&self) -> &'static str {
         "frame-actions"
@@ -127,8 +171,8 @@ impl Hook for FrameActionsHook {
             _ => {
                 let (world, mut out) = (cx.objects.world(), self.out.borrow_mut());
                 let wanted = call.frame == self.frame;
-                self.numbering.submit(world, id, &submitted(call), &mut |at| {
-                    if wanted {
+                self.numbering.submit(world, id, &submitted(call), &mut |met| {
+                    if let (true, Met::Executes(at)) = (wanted, met) {
                         out.add(world, at);
                     }
                 });

@@ -7,7 +7,6 @@
 use replay::error::Result;
 use replay::exec::Executor;
 use replay::hook::Hook;
-use rustix::time::{ClockId, clock_gettime};
 use std::cell::RefCell;
 use std::rc::Rc;
 use world::Frame;
@@ -25,7 +24,9 @@ pub struct Clocks {
 
 impl Clocks {
     /// Now.
+    #[cfg(unix)]
     pub fn now() -> Self {
+        use rustix::time::{ClockId, clock_gettime};
         let read = |id| {
             let t = clock_gettime(id);
             t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
@@ -35,6 +36,16 @@ impl Clocks {
             boot: read(ClockId::Boottime),
             process: read(ClockId::ProcessCPUTime),
         }
+    }
+
+    /// Now. (Windows' performance counter goes on while the machine sleeps.)
+    #[cfg(windows)]
+    pub fn now() -> Self {
+        static FIRST: std::sync::LazyLock<std::time::Instant> =
+            std::sync::LazyLock::new(std::time::Instant::now);
+        let monotonic = FIRST.elapsed().as_nanos() as u64;
+        let process = cpu_time::ProcessTime::now().as_duration().as_nanos() as u64;
+        Clocks { monotonic, boot: monotonic, process }
     }
 }
 

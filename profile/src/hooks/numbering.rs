@@ -6,8 +6,10 @@
 
 use super::debug_names::{render_pass, rendering};
 use std::collections::HashMap;
+use std::rc::Rc;
 use world::World;
 use world::commands::{Command, Label, RENDERING_RESUMING, Recorded};
+use world::recording::Recording;
 use world::walk::Step;
 
 /// What is around a command of a queue.
@@ -47,6 +49,15 @@ pub struct Executed<'a> {
     pub around: &'a Around,
 }
 
+/// What is met as command buffers run.
+#[derive(Clone, Copy, Debug)]
+pub enum Met<'a> {
+    /// A recording begins to be executed.
+    Enters(&'a Rc<Recording>),
+    /// One of its commands is executed.
+    Executes(&'a Executed<'a>),
+}
+
 /// See the module's header.
 #[derive(Debug, Default)]
 pub struct Numbering {
@@ -79,14 +90,8 @@ impl Numbering {
         self.queues.entry(queue).or_default().own.pop();
     }
 
-    /// Command buffers of a submission, each of their commands.
-    pub fn submit(
-        &mut self,
-        world: &World,
-        queue: u64,
-        buffers: &[u64],
-        each: &mut dyn FnMut(&Executed<'_>),
-    ) {
+    /// Command buffers of a submission.
+    pub fn submit(&mut self, world: &World, queue: u64, buffers: &[u64], each: &mut dyn FnMut(Met<'_>)) {
         // (command times have none of a submission that only signals and waits)
         if buffers.is_empty() {
             return;
@@ -97,10 +102,14 @@ impl Numbering {
             let mut outer: Vec<(usize, u64)> = vec![];
             let mut executions = 0;
             world.walk(&[*buffer], &mut |holder, step| match step {
-                Step::Enters if outer.is_empty() => outer.push((0, 0)),
                 Step::Enters => {
-                    executions += 1;
-                    outer.push((around.labels.len(), executions));
+                    if outer.is_empty() {
+                        outer.push((0, 0));
+                    } else {
+                        executions += 1;
+                        outer.push((around.labels.len(), executions));
+                    }
+                    each(Met::Enters(holder.recording));
                 }
                 Step::Leaves => {
                     let (labels, _) = outer.pop().unwrap_or_default();
@@ -138,7 +147,7 @@ impl Numbering {
                         _ => {}
                     }
                     let execution = outer.last().map_or(0, |o| o.1);
-                    each(&Executed {
+                    each(Met::Executes(&Executed {
                         submission: self.submissions,
                         position,
                         execution,
@@ -146,7 +155,7 @@ impl Numbering {
                         recorded,
                         action,
                         around,
-                    });
+                    }));
                     if matches!(recorded.command, Command::EndPass) {
                         around.pass = Default::default();
                     }

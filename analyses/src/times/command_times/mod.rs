@@ -23,6 +23,7 @@ mod axis;
 mod columns;
 mod counters;
 mod export;
+mod line;
 mod nest;
 mod parts;
 mod sums;
@@ -84,6 +85,7 @@ pub fn report(run: &Run, names: &TimeNames, records: &[CommandTime], counted: &[
         headlines,
         tables,
         trees: parts::tree(&placed, total, names).into_iter().collect(),
+        timelines: line::timeline(&placed, names).into_iter().collect(),
         notes: notes(&placed, only_load),
         cost: run.cost.clone(),
         ..Report::new("", "")

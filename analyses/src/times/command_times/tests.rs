@@ -105,6 +105,27 @@ fn the_load_frame_is_left_out_unless_there_is_no_other() {
 }
 
 #[test]
+fn the_longest_frame_is_a_timeline_of_queues() {
+    let (names, mut records) = known();
+    // (the last submission takes a millisecond longer)
+    let last = records.iter().rposition(|r| r.kind == SpanKind::Submit).expect("it submits");
+    records[last].end.0 += 1_000_000;
+    let r = report(&run(None), &names, &records, &[]);
+    let [line] = &r.timelines[..] else { panic!("one timeline: {:?}", r.timelines) };
+    assert_eq!(line.title, "What queues ran in frame 3");
+    let of = records.iter().filter(|r| r.frame == 3);
+    let deepest = of.clone().map(|r| r.depth).max().expect("spans");
+    assert_eq!(line.lanes, vec!["queue 4"; deepest as usize + 1]);
+    assert_eq!(line.spans.len(), of.count());
+    assert_eq!((line.spans[0].lane, line.spans[0].begin), (0, 0.0), "it begins with a submission");
+    for lane in 0..=deepest {
+        let of: Vec<_> = line.spans.iter().filter(|s| s.lane == lane).collect();
+        assert!(of.windows(2).all(|w| w[0].end <= w[1].begin), "{of:?}");
+    }
+    assert_eq!(crate::report::json::read(&serde_json::to_value(&r).expect("JSON")), Ok(r));
+}
+
+#[test]
 fn what_could_not_be_isolated_is_said() {
     let (names, mut records) = known();
     records[2].isolated = true;

@@ -75,4 +75,41 @@ pub const BOUND: Sheet = sheet(
     ]],
 );
 
-pub const SHEETS: &[Sheet] = &[PASSES, PIPELINES, DRAWS, BOUND];
+pub const ATTACHMENTS: Sheet = sheet(
+    "attachments",
+    "an attachment of a render pass",
+    &[&[
+        m("pass", Count, "the pass's number in the frame, from 1").names(Thing::Pass),
+        m("attachment", Count, "its place: in the framebuffer, or in the order colour, depth, stencil, rate"),
+        m("use", Text, "colour, depth, stencil, rate; of render passes by subpass"),
+        m("image", Text, "the captured id and the debug name of its image"),
+        m("format", Text, "VkFormat of its view"),
+        m("width", Count, "pixels of a line of the image"),
+        m("height", Count, "lines of the image"),
+        m("samples", Count, "samples of a pixel"),
+        m("load", Text, "what happens to its contents as the pass begins"),
+        m("store", Text, "what happens to its contents as the pass ends"),
+    ]],
+);
+
+pub const STATE: Sheet = sheet(
+    "state",
+    "a member of the create info of a pipeline, or of a library that it was made of",
+    &[&[
+        m("pipeline", Text, "the pipeline, by debug name or captured id").names(Thing::Pipeline),
+        m("member", Text, "the member, with those that it lies in; shaders are left out"),
+        m("value", Text, "its value; dynamic state is set by commands instead (see table `set`)"),
+    ]],
+);
+
+pub const SET: Sheet = sheet(
+    "set",
+    "a command that set state, or bound vertex or index buffers, before a draw, dispatch or trace in its command buffer",
+    &[&[
+        m("draw", Count, "the draw's number in the frame, from 1").names(Thing::Draw),
+        m("command", Text, "the command, without vkCmd: the last of its kind before the draw"),
+        m("values", Text, "what it was given"),
+    ]],
+);
+
+pub const SHEETS: &[Sheet] = &[PASSES, PIPELINES, DRAWS, BOUND, ATTACHMENTS, STATE, SET];

@@ -12,6 +12,7 @@ pub mod bound;
 mod columns;
 mod line;
 mod names;
+pub mod state;
 
 use crate::report::{Cell, Report, Table, counted, most, share};
 pub(crate) use columns::SHEETS;

@@ -6,7 +6,7 @@
 //! be read. Not handled, and named where they occur: commands that the device generates itself.
 
 use super::command_times::commands::bind_point;
-use super::numbering::Numbering;
+use super::numbering::{Met, Numbering};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::CommandDef;
 use gfxr_parse::schema::generated::COMMANDS;
@@ -17,7 +17,7 @@ use trace::{Table, Value};
 use world::World;
 use world::commands::{Command, Program};
 use world::objects::BindPoint;
-use world::walk::{Step, submitted};
+use world::walk::submitted;
 
 /// Takes records.
 pub type Put<'p> = &'p mut dyn FnMut(&'static Table, &[Value<'_>]);
@@ -137,18 +137,21 @@ impl Actions {
     /// is one.
     pub fn see(&mut self, objects: &Objects, call: &Call) -> Option<(BindPoint, Place, u32)> {
         if call.command.canonical.starts_with("vkQueueSubmit") {
-            let (world, buffers) = (objects.world(), submitted(call));
-            world.walk(&buffers, &mut |holder, step| {
-                if let (Step::Enters, Some(k)) = (step, self.kept.get_mut(&holder.recording.number)) {
-                    k.executions += 1;
-                    k.executed = Some(Rc::clone(holder.recording));
+            let kept = &mut self.kept;
+            let mut each = |met: Met<'_>| match met {
+                Met::Enters(recording) => {
+                    if let Some(k) = kept.get_mut(&recording.number) {
+                        k.executions += 1;
+                        k.executed = Some(Rc::clone(recording));
+                    }
                 }
-            });
-            self.numbering.submit(world, call.image.u64(0), &buffers, &mut |at| {
-                if let (1.., Some(k)) = (at.action, self.kept.get_mut(&at.recording)) {
-                    k.draws.entry(at.recorded.index).or_insert(at.action);
+                Met::Executes(at) => {
+                    if let (1.., Some(k)) = (at.action, kept.get_mut(&at.recording)) {
+                        k.draws.entry(at.recorded.index).or_insert(at.action);
+                    }
                 }
-            });
+            };
+            self.numbering.submit(objects.world(), call.image.u64(0), &submitted(call), &mut each);
             return None;
         }
         self.generated += u64::from(is_generated(call.command.name));

@@ -6,6 +6,7 @@ use super::state::CommandTimesHook;
 use super::statistics::spread;
 use super::waiting::{Current, Numbers, Part, Waiting};
 use crate::hooks::frame_times::{BATCHES, COUNT, counted_elsewhere};
+use crate::hooks::numbering::Met;
 use gfxr_parse::ahead::Call;
 use replay::ash::vk;
 use replay::error::{Error, Result};
@@ -138,7 +139,8 @@ impl CommandTimesHook {
         let mut numbers = Numbers::new();
         if self.settings.inside() {
             let (world, keep) = (cx.objects.world(), cx.measuring && !cx.warming);
-            self.numbering.submit(world, call.image.u64(0), &submitted(call), &mut |at| {
+            self.numbering.submit(world, call.image.u64(0), &submitted(call), &mut |met| {
+                let Met::Executes(at) = met else { return };
                 let found = (at.action as u32, at.around.pass.0 as u32);
                 if keep && found != (0, 0) {
                     let place = (at.position as u32, at.execution as u32, at.recorded.index + 1);

@@ -13,7 +13,7 @@ mod copies;
 pub mod device;
 mod intern;
 mod landing;
-mod names;
+pub(super) mod names;
 mod plan;
 mod program;
 mod reads;

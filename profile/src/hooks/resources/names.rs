@@ -4,7 +4,7 @@
 
 use crate::Stage;
 use crate::hooks::instrument::stage_of_bit;
-use gfxr_parse::schema::generated::ENUMS;
+use gfxr_parse::schema::enum_named;
 use replay::ash::vk;
 use world::layouts::{SetLayout, binding_flags, ty};
 
@@ -57,17 +57,14 @@ pub fn flags(layout: &SetLayout, binding: usize) -> String {
 
 /// A value of an enum, without what all of its names begin with.
 pub fn value(of: &str, prefix: &str, value: u32) -> String {
-    let found = ENUMS.iter().find(|e| e.name == of);
-    let found = found.and_then(|e| e.values.iter().find(|v| v.0 == i64::from(value)));
-    found.map_or_else(|| value.to_string(), |v| v.1.trim_start_matches(prefix).to_owned())
+    let found = enum_named(of).and_then(|e| e.value(value));
+    found.map_or_else(|| value.to_string(), |name| name.trim_start_matches(prefix).to_owned())
 }
 
 /// The bits of a mask, without what all of their names begin with and without _BIT, separated by blanks.
 pub fn bits(of: &str, prefix: &str, value: u64) -> String {
-    let Some(e) = ENUMS.iter().find(|e| e.name == of) else { return String::new() };
-    let set = e.values.iter().filter(|v| v.0.count_ones() == 1 && value & v.0 as u64 != 0);
     let name = |n: &'static str| n.trim_start_matches(prefix).replace("_BIT", "");
-    set.map(|v| name(v.1)).collect::<Vec<_>>().join(" ")
+    enum_named(of).into_iter().flat_map(|e| e.bits(value)).map(name).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

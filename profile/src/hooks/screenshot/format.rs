@@ -5,7 +5,7 @@
 //! One channel, and depth, becomes grey; two become red and green; what has no alpha is opaque. Refuses, by name,
 //! formats that are not in the table: signed, integers wider than 8 bits, compressed, multi-planar.
 
-use gfxr_parse::schema::generated::ENUMS;
+use gfxr_parse::schema::enum_named;
 use replay::ash::vk::{self, Format as F};
 use std::str::FromStr;
 
@@ -122,7 +122,7 @@ pub fn named(text: &str) -> Option<F> {
 }
 
 fn values() -> &'static [(i64, &'static str)] {
-    ENUMS.iter().find(|e| e.name == "VkFormat").map_or(&[], |e| e.values)
+    enum_named("VkFormat").map_or(&[], |e| e.values)
 }
 
 /// Why a format cannot be shown.

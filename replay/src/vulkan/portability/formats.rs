@@ -12,7 +12,7 @@ use crate::preflight::asked::{ImageKind, ImageSizes};
 use crate::vulkan::portability::compare::Compare;
 use crate::vulkan::portability::line::{Done, Line, Sort};
 use ash::vk;
-use gfxr_parse::schema::generated::ENUMS;
+use gfxr_parse::schema::enum_named;
 
 impl Compare<'_> {
     pub(super) fn formats(&mut self, samples: &Samples, found: &StandIns, unused: &Unused) {
@@ -123,13 +123,8 @@ fn placed(why: String, sizes: &ImageSizes) -> String {
     }
 }
 
-fn named(of: &str, value: i64) -> Option<&'static str> {
-    let def = ENUMS.iter().find(|e| e.name == of)?;
-    def.values.iter().find(|v| v.0 == value).map(|v| v.1)
-}
-
 fn format_name(f: u32) -> String {
-    named("VkFormat", f.into()).map_or_else(|| format!("VkFormat {f}"), str::to_owned)
+    enum_named("VkFormat").and_then(|e| e.value(f)).map_or_else(|| format!("VkFormat {f}"), str::to_owned)
 }
 
 /// How large the images of a kind are, and how many.
@@ -161,7 +156,7 @@ fn image_text(w: &ImageKind, samples: u32) -> String {
     }
     let bits = |of: &str, prefix: &str, v: u32| {
         let names = (0..32).filter(|b| v >> b & 1 != 0).map(|b| {
-            let name = named(of, 1 << b).unwrap_or("?");
+            let name = enum_named(of).and_then(|e| e.bit(1 << b)).unwrap_or("?");
             name.trim_start_matches(prefix).trim_end_matches("_BIT").to_owned()
         });
         names.collect::<Vec<_>>().join(" | ")

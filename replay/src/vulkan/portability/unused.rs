@@ -9,7 +9,8 @@ use crate::options::Bridge;
 use crate::preflight::asked::Asked;
 use crate::preflight::used::{First, Used, capabilities};
 use crate::vulkan::portability::line::{Done, Line, Sort};
-use gfxr_parse::schema::generated::{ENUMS, EXTENSIONS, STRUCTS};
+use gfxr_parse::schema::enum_named;
+use gfxr_parse::schema::generated::{EXTENSIONS, STRUCTS};
 use gfxr_parse::schema::{Extension, command_named, struct_named};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -162,7 +163,7 @@ impl Used {
         let is = |v: &&(i64, &str)| {
             ["EXT", "NV", ""].iter().any(|s| plain(v.1).eq_ignore_ascii_case(&format!("{name}{s}")))
         };
-        let states = ENUMS.iter().find(|e| e.name == "VkDynamicState").map_or(&[][..], |e| e.values);
+        let states = enum_named("VkDynamicState").map_or(&[][..], |e| e.values);
         let said = states.iter().filter(is).find_map(|v| self.values.get(&("VkDynamicState", v.0)));
         set.or(said).map_or(Use::No, |first| Use::By(*first))
     }
@@ -366,7 +367,7 @@ mod tests {
             for s in *signs {
                 let known = match *s {
                     Sign::Value(of, from, to) => {
-                        let values = ENUMS.iter().find(|e| e.name == of).map_or(&[][..], |e| e.values);
+                        let values = enum_named(of).map_or(&[][..], |e| e.values);
                         [from, to].iter().all(|v| values.iter().any(|x| x.0 == *v))
                     }
                     Sign::State(name) => STRUCTS.iter().any(|d| d.members.iter().any(|m| m.name == name)),

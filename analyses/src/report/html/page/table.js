@@ -3,15 +3,22 @@
 /** Rows that show at first. */
 const FIRST = 16;
 
-/** What a column's cells need to be shown: their values, digits, and whether they are drawn as shares. */
-R.column = function (c) {
+const decoded = new WeakMap();
+
+/** A column as its cells need it to be shown: their values, digits, and whether they are drawn as shares. */
+R.column = function (packed) {
+  if (!decoded.has(packed)) decoded.set(packed, decode(packed));
+  return decoded.get(packed);
+};
+
+function decode(c) {
   const values = R.array(c.cells);
   const words = R.isWords(c.cells);
   const shares = c.unit === "%" && !words && Array.from(values).every((v) => !Number.isFinite(v) || (v >= 0 && v <= 100.0001));
   // (some answers write numbers as words, with the digits that they mean)
   const numeric = words && values.every((v) => v === null || /^[-−+]?[\d.]+(e[-+]?\d+)?$/.test(v));
   return { ...c, values, words, numeric, shares, shown: R.digitsOf(words ? values.filter((v) => typeof v === "number") : values, c) };
-};
+}
 
 /** A cell. Its title is the value as it is; what in it names a thing is a link to that. */
 R.cell = function (column, row, things = []) {

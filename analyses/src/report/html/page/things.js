@@ -2,8 +2,11 @@
 
 /** What each kind is called. */
 const CALLED = { draw: "Draw", pass: "Pass", pipeline: "Pipeline", shader: "Shader" };
-/** Rows of a table that are shown of a thing. */
+/** Rows of a table that are shown of a thing; and of one whose rows are what is said of it. */
 const SHOWN = 6;
+const OF_IT = 200;
+/** Tables on pipelines and passes that say what their draws are drawn with. */
+const OF_DRAWS = ["state", "attachments"];
 /** Rows above which a table is not looked through. */
 const LOOKED = 20000;
 
@@ -134,11 +137,11 @@ R.things.linked = function (text, named) {
   return done ? [...parts, text.slice(done)] : null;
 };
 
-/** The passes that a pass or a draw is in. */
-function passes(key) {
-  if (key.startsWith("pass:")) return [key];
+/** What stands beside a draw in its rows: its pass, its pipeline; of a pass itself, it. */
+function beside(key, thing) {
+  if (key.startsWith(`${thing}:`)) return [key];
   if (!key.startsWith("draw:")) return [];
-  const rows = (R.things.rows.get(key) || []).map(({ of, row }) => [of, row, of.columns.findIndex((c) => c.thing === "pass")]);
+  const rows = (R.things.rows.get(key) || []).map(({ of, row }) => [of, row, of.columns.findIndex((c) => c.thing === thing)]);
   const all = rows.filter((r) => r[2] >= 0).flatMap(([of, row, n]) => R.things.ofRow(of.columns, n, row, R.things.frame(of.report)).map((t) => t.key));
   return [...new Set(all)];
 }
@@ -162,15 +165,21 @@ R.things.show = function (key) {
     return true;
   }
   const tables = new Map();
-  for (const { of, row } of R.things.rows.get(key) || []) tables.set(of, [...(tables.get(of) || []), row]);
+  const add = ({ of, row }) => tables.set(of, [...(tables.get(of) || []), row]);
+  (R.things.rows.get(key) || []).forEach(add);
+  // (of a draw also how its pipeline was made, and what its pass draws to)
+  const its = key.startsWith("draw:") ? ["pipeline", "pass"].flatMap((thing) => beside(key, thing)) : [];
+  its.flatMap((k) => R.things.rows.get(k) || []).filter(({ of }) => OF_DRAWS.includes(of.table.name)).forEach(add);
   const parts = [...tables].map(([of, rows]) => {
     const heads = of.columns.map((c) => R.el(c.words && !c.numeric ? "th.text" : "th.number", { scope: "col", title: c.about || null }, R.named(c)));
-    const cells = rows.slice(0, SHOWN).map((row) => R.el("tr", null, of.columns.map((c, n) => R.cell(c, row, R.things.ofRow(of.columns, n, row, R.things.frame(of.report))))));
+    // (in the first column stands what a row is about)
+    const shown = OF_DRAWS.includes(of.table.name) || key.startsWith(`${of.columns[0].thing}:`) ? OF_IT : SHOWN;
+    const cells = rows.slice(0, shown).map((row) => R.el("tr", null, of.columns.map((c, n) => R.cell(c, row, R.things.ofRow(of.columns, n, row, R.things.frame(of.report))))));
     return [R.el("h3", null, R.el("a", { href: `#${of.place}` }, `${R.things.data.inputs.length > 1 ? `${R.things.data.inputs[of.report.input].name}: ` : ""}${of.report.title}: ${R.words(of.table.name).toLowerCase()}`)),
       R.el("div.scroll", { tabindex: 0, role: "region", "aria-label": of.report.title }, R.el("table", null, R.el("thead", null, R.el("tr", null, heads)), R.el("tbody", null, cells))),
-      rows.length > SHOWN ? R.el("p.soft", null, `${rows.length - SHOWN} more rows there`) : null];
+      rows.length > shown ? R.el("p.soft", null, `${rows.length - shown} more rows there`) : null];
   });
-  const pictures = passes(key).flatMap((pass) => R.things.pictures.get(pass) || []).map(R.picture);
+  const pictures = beside(key, "pass").flatMap((pass) => R.things.pictures.get(pass) || []).map(R.picture);
   const texts = (R.things.texts.get(key.replace(/^shader:/, "")) || []).map(({ listing, id }) => R.el("li", null, R.el("a", { href: `#${id}` }, listing.title)));
   box.replaceChildren(...[R.el("h2", { id: "thing-title" }, title(key)),
     ...parts.flat().filter(Boolean), pictures.length ? [R.el("h3", null, "What is shown behind its pass"), R.el("div.grid", null, pictures)] : "", texts.length ? [R.el("h3", null, "Its text"), R.el("ul", null, texts)] : "",

@@ -8,10 +8,13 @@ R.timeline = function (t) {
     lane: R.array(t.lane), kind: R.array(t.kind), begin: R.array(t.begin), length: R.array(t.length),
     value: R.array(t.values), lanes: R.array(t.lanes), groups: [...new Set(t.kinds.map((k) => k[1]))],
   };
-  let whole = 1;
+  let whole = 0;
   for (let n = 0; n < data.lane.length; n++) whole = Math.max(whole, data.begin[n] + data.length[n]);
-  let most = 1;
+  let most = 0;
   for (const v of data.value) if (v > most) most = v;
+  // (where nothing took time there is nothing to divide by)
+  whole ||= 1;
+  most ||= 1;
   const row = Math.max(3, Math.min(data.lanes.length > 4 ? 14 : 26, Math.floor(420 / Math.max(1, data.lanes.length))));
   const height = row * data.lanes.length + AXIS;
   const canvas = R.el("canvas.lanes", {

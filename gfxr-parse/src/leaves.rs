@@ -1,13 +1,12 @@
-//! What a call gave, value by value, each with its path: for the few calls that differ.
+//! What a call gave, value by value, each with its path: for those who hold a few calls against each other, or show them.
 //!
 //! Guarantees: outputs, pointers and device addresses are left out; arrays of bytes and long arrays of numbers are one value. Refuses
 //! nothing.
 
-use crate::capture::contents::{Masks, Outputs};
-use gfxr_parse::image::{Image, Ptr};
-use gfxr_parse::schema::generated::ENUMS;
-use gfxr_parse::schema::{EnumDef, Member, StructDef, Ty};
-use gfxr_parse::walk::{Pointee, Visitor, walk_call};
+use crate::image::{Image, Ptr};
+use crate::schema::generated::ENUMS;
+use crate::schema::{EnumDef, Member, StructDef, Ty};
+use crate::walk::{Masks, Outputs, Pointee, Visitor, walk_call};
 
 /// Numbers of an array that are values of their own, at most.
 const SHORT: u64 = 16;
@@ -201,13 +200,11 @@ fn plain(image: &Image, ty: Ty, at: u32) -> String {
 }
 
 fn named(of: &EnumDef, value: u32) -> String {
-    let found = of.values.iter().find(|v| v.0 == i64::from(value.cast_signed()));
-    found.map_or_else(|| value.to_string(), |v| v.1.to_owned())
+    of.value(value).map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn bits(of: &EnumDef, value: u64) -> String {
-    let set = of.values.iter().filter(|v| v.0.count_ones() == 1 && value & v.0.cast_unsigned() != 0);
-    let names: Vec<&str> = set.map(|v| v.1).collect();
+    let names: Vec<&str> = of.bits(value).collect();
     let known = value & !of.mask == 0;
     if names.is_empty() || !known { format!("{value:#x}") } else { names.join("|") }
 }
@@ -215,7 +212,7 @@ fn bits(of: &EnumDef, value: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gfxr_parse::ahead::Call;
+    use crate::ahead::Call;
 
     #[test]
     fn values_have_their_paths() {

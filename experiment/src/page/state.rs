@@ -1,0 +1,226 @@
+//! What the capture says of a frame's draws, dispatches and traces: the state that their pipelines were made with, and what their command buffer
+//! had set and bound before each.
+//!
+//! Guarantees: of a command the last call before the draw counts, of those that set a part of several (`firstViewport`, say) the last for each first
+//! one. Descriptors are not here (the analyses' table `bound` has them). Refuses nothing: a call that cannot be read is left out.
+
+use analyses::times::frame::bound::MOST;
+use analyses::times::frame::state::{Setting, State};
+use gfxr_parse::ahead::{Call, What, run};
+use gfxr_parse::container::Capture;
+use gfxr_parse::leaves::{Leaf, leaves};
+use gfxr_parse::view::View;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::ControlFlow::{Break, Continue};
+use trace::what_if::Action;
+
+/// What commands begin with that set state or bind something other than descriptors and programs.
+const SETS: [&str; 5] = [
+    "vkCmdSet",
+    "vkCmdBindVertexBuffers",
+    "vkCmdBindIndexBuffer",
+    "vkCmdPushConstants",
+    "vkCmdBindTransformFeedback",
+];
+/// What those among them begin with that do not.
+const OTHERS: [&str; 5] = [
+    "vkCmdSetEvent",
+    "vkCmdSetDeviceMask",
+    "vkCmdSetCheckpoint",
+    "vkCmdSetPerformance",
+    "vkCmdSetDescriptorBufferOffsets",
+];
+/// What begins or ends what a command buffer has set.
+const ENDS: [&str; 3] = ["vkBeginCommandBuffer", "vkEndCommandBuffer", "vkCmdExecuteCommands"];
+/// The struct that names the libraries of a pipeline.
+const LIBRARIES: &str = "VkPipelineLibraryCreateInfoKHR";
+/// Bytes that are shown of data.
+const BYTES: usize = 64;
+
+/// What a command sets, whatever its version, and which part of that.
+type Part = (&'static str, u32);
+/// By part, the block of the last call, and the command.
+type Set = BTreeMap<Part, (u64, &'static str)>;
+
+/// Calls to look into: those that made pipelines, by pipeline, with its place in the call; of pipelines their libraries; and of each draw's block what
+/// was set before.
+#[derive(Default)]
+struct Wanted {
+    made: HashMap<u64, (u64, usize)>,
+    libraries: HashMap<u64, Vec<u64>>,
+    set: HashMap<u64, Set>,
+}
+
+impl Wanted {
+    /// A pipeline and all that it was made of.
+    fn parts(&self, pipeline: u64) -> Vec<u64> {
+        let mut parts = vec![pipeline];
+        let mut at = 0;
+        while let Some(part) = parts.get(at) {
+            let libraries = self.libraries.get(part).into_iter().flatten();
+            let more: Vec<u64> = libraries.copied().filter(|p| !parts.contains(p)).collect();
+            parts.extend(more);
+            at += 1;
+        }
+        parts
+    }
+}
+
+/// The state of these.
+pub fn state(capture: &Capture, actions: &[Action]) -> State {
+    let wanted = wanted(capture, actions);
+    let pipelines: BTreeSet<u64> = actions.iter().map(|a| a.pipeline).filter(|p| *p != 0).collect();
+    let parts: HashMap<u64, Vec<u64>> = pipelines.into_iter().map(|p| (p, wanted.parts(p))).collect();
+    let made = parts.values().flatten().filter_map(|p| wanted.made.get(p)).map(|m| m.0);
+    let blocks: BTreeSet<u64> =
+        wanted.set.values().flat_map(|s| s.values()).map(|set| set.0).chain(made).collect();
+    let mut read: HashMap<u64, Vec<(String, String)>> = HashMap::new();
+    each(capture, blocks.last().copied(), |call| {
+        if blocks.contains(&call.block) {
+            let shown = |(path, leaf)| Some((path, words(leaf)?));
+            read.insert(call.block, leaves(&call.image).into_iter().filter_map(shown).collect());
+        }
+    });
+    let mut all = State::default();
+    let mut told = HashSet::new();
+    for (of, action) in actions.iter().enumerate() {
+        let parts = parts.get(&action.pipeline).filter(|_| told.insert(action.pipeline));
+        for (block, place) in parts.into_iter().flatten().filter_map(|p| wanted.made.get(p)) {
+            let prefix = format!("pCreateInfos[{place}].");
+            let members = read.get(block).into_iter().flatten();
+            let members = members.filter_map(|(path, value)| Some((path.strip_prefix(&prefix)?, value)));
+            for (what, value) in members.filter(|m| says(m.0) && m.1 != "null") {
+                all.pipelines.push(Setting { of, what: what.to_owned(), value: value.clone() });
+            }
+        }
+        for (block, command) in wanted.set.get(&action.block).into_iter().flat_map(|s| s.values()) {
+            if all.draws.len() == MOST {
+                all.lacking += 1;
+                continue;
+            }
+            let of_call = read.get(block).into_iter().flatten();
+            let values = of_call.filter(|v| v.0 != "commandBuffer" && v.1 != "null");
+            let value = values.map(|(p, v)| format!("{p} {v}")).collect::<Vec<_>>().join(", ");
+            all.draws.push(Setting { of, what: command.trim_start_matches("vkCmd").to_owned(), value });
+        }
+    }
+    all
+}
+
+/// Every call up to a block.
+fn each(capture: &Capture, last: Option<u64>, mut of: impl FnMut(&Call)) {
+    let Some(last) = last else { return };
+    run::<()>(capture, |item| {
+        if item.block > last {
+            return Break(());
+        }
+        if let What::Call(call) = &item.what {
+            of(call);
+        }
+        Continue(())
+    });
+}
+
+fn wanted(capture: &Capture, actions: &[Action]) -> Wanted {
+    let draws: HashSet<u64> = actions.iter().map(|a| a.block).collect();
+    let mut recording: HashMap<u64, Set> = HashMap::new();
+    let mut wanted = Wanted::default();
+    each(capture, draws.iter().max().copied(), |call| {
+        let (name, v) = (call.command.canonical, View::call(&call.image));
+        if draws.contains(&call.block) {
+            let set = recording.get(&call.image.u64(0)).cloned();
+            wanted.set.insert(call.block, set.unwrap_or_default());
+        } else if SETS.iter().any(|s| name.starts_with(s)) && !OTHERS.iter().any(|o| name.starts_with(o)) {
+            let part = (whatever_version(name), first_of(call, &v));
+            recording.entry(call.image.u64(0)).or_default().insert(part, (call.block, name));
+        } else if ENDS.contains(&name) {
+            recording.remove(&call.image.u64(0));
+        } else if name.starts_with("vkCreate") && name.contains("Pipelines") {
+            let infos = v.structs("pCreateInfos").map(Some).chain(std::iter::repeat(None));
+            for ((place, id), info) in v.u64s("pPipelines").into_iter().enumerate().zip(infos) {
+                if id == 0 {
+                    continue;
+                }
+                wanted.made.insert(id, (call.block, place));
+                let info = info.and_then(|i| i.next(LIBRARIES).or_else(|| i.one("pLibraryInfo")));
+                let libraries = info.map_or_else(Vec::new, |i| i.u64s("pLibraries"));
+                if !libraries.is_empty() {
+                    wanted.libraries.insert(id, libraries);
+                }
+            }
+        }
+    });
+    wanted
+}
+
+/// A command's name without what tells its versions apart: vkCmdSetViewportWithCount sets what vkCmdSetViewport does.
+fn whatever_version(name: &'static str) -> &'static str {
+    let vendors = ["KHR", "EXT", "NV"];
+    let name = vendors.iter().find_map(|v| name.strip_suffix(v)).unwrap_or(name);
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    name.strip_suffix("WithCount").unwrap_or(name)
+}
+
+/// The first of those that a call sets, where it sets some of several.
+fn first_of(call: &Call, v: &View<'_>) -> u32 {
+    if call.command.canonical.starts_with("vkCmdPushConstants") {
+        let info = v.one("pPushConstantsInfo");
+        return info.map_or_else(|| v.u32("offset"), |i| i.u32("offset")).unwrap_or(0);
+    }
+    let counts = |name: &str| name.starts_with("first") || name == "faceMask";
+    let of = call.command.params.iter().find(|m| counts(m.name));
+    of.and_then(|m| v.u32(m.name)).unwrap_or(0)
+}
+
+/// Of a pipeline's create info: what is neither a shader (those are told elsewhere) nor the way it was made.
+fn says(path: &str) -> bool {
+    let made = ["sType", "layout", "basePipelineHandle", "basePipelineIndex"];
+    let code = ["module", "pName", "sType", "pCode", "flags", "codeSize", "pNext"];
+    match path.strip_prefix("pStages[").or_else(|| path.strip_prefix("stage.")) {
+        Some(_) => !code.iter().any(|c| path.ends_with(c)),
+        None => !made.contains(&path) && !path.ends_with(".sType") && !path.ends_with("pNext"),
+    }
+}
+
+/// A value in words; none where there is nothing to say.
+fn words(leaf: Leaf) -> Option<String> {
+    Some(match leaf {
+        Leaf::Plain(text) if text == "nothing" => return None,
+        Leaf::Plain(text) => text,
+        Leaf::Object(id) => id.to_string(),
+        Leaf::Address => "an address".to_owned(),
+        Leaf::Bytes(bytes) => {
+            let mut text: String = bytes.iter().take(BYTES).map(|b| format!("{b:02x}")).collect();
+            if bytes.len() > BYTES {
+                text.push_str(&format!("… ({} bytes)", bytes.len()));
+            }
+            text
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_a_command_set_the_same() {
+        for (name, base) in [
+            ("vkCmdSetViewportWithCount", "vkCmdSetViewport"),
+            ("vkCmdBindVertexBuffers2", "vkCmdBindVertexBuffers"),
+            ("vkCmdBindIndexBuffer3KHR", "vkCmdBindIndexBuffer"),
+            ("vkCmdSetDepthBias2EXT", "vkCmdSetDepthBias"),
+            ("vkCmdSetLineWidth", "vkCmdSetLineWidth"),
+        ] {
+            assert_eq!(whatever_version(name), base);
+        }
+    }
+
+    #[test]
+    fn libraries_of_libraries_are_parts_once_each() {
+        let mut of = Wanted::default();
+        of.libraries.extend([(1, vec![2, 3]), (2, vec![4]), (3, vec![4, 1])]);
+        assert_eq!(of.parts(1), [1, 2, 3, 4]);
+        assert_eq!(of.parts(9), [9]);
+    }
+}
