@@ -312,7 +312,7 @@ fn only_some_draws_are_kept() {
     assert_eq!(kept(&["--frames", "15", "--commands", "label=develop"]), [1, 0]);
     for (words, says) in [
         (&["--frames", "15", "--commands", "draw=203"][..], "frame 15 has no such draw; it has 202 of them"),
-        (&["--frames", "15-16", "--commands", "draw=1"], "name one by --frames"),
+        (&["--frames", "15-16", "--commands", "draw=1"], "name it by --frames"),
         (&["--frames", "15", "--commands", "draw"], "expected draw=A-B, pass=A-B, label=GLOB"),
     ] {
         let out = some(words);

@@ -4,9 +4,9 @@
 //! dispatches and traces, and pipelines bound for them alone. Of what is executed several times, all stays if one is chosen. Refuses several frames, and choices that nothing of
 //! the frame meets.
 
-use super::Settings;
 use crate::failure::Failure;
 use crate::frames::work;
+use crate::how::How;
 use gfxr_parse::container::Capture;
 use std::collections::BTreeSet;
 use trace::plan::Use;
@@ -63,18 +63,19 @@ const WORDS: &str = "draw=A-B, pass=A-B, label=GLOB, pipeline=ID or its name, or
 /// The change; none where everything is kept.
 pub fn all_but(
     capture: &Capture,
-    settings: &Settings,
+    how: &How,
+    commands: &[String],
     (first, last): (u64, u64),
 ) -> Result<Option<Use>, Failure> {
-    if settings.commands.is_empty() {
+    if commands.is_empty() {
         return Ok(None);
     }
     let wrong = |e: String| Failure::usage(format_args!("--commands: {e}"));
-    let choice = Choice::read(&settings.commands).map_err(wrong)?;
+    let choice = Choice::read(commands).map_err(wrong)?;
     if first != last {
         return Err(wrong("draws are chosen among those of one frame: name it by --frames".into()));
     }
-    let actions = work(capture, &settings.run, first)?.actions;
+    let actions = work(capture, how, first)?.actions;
     let chosen = (1..).zip(&actions).filter(|(n, a)| choice.is(*n, a));
     let kept: BTreeSet<u64> = chosen.map(|(_, a)| a.block).collect();
     if kept.is_empty() {

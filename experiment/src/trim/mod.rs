@@ -126,7 +126,7 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
         [first, last].iter().find(|n| !is(n)).map_or(Ok(()), |n| Err(no_such_frame(*n, there)))?;
     }
     let mut all = settings.changes.clone();
-    all.extend(kept::all_but(source, settings, (first, last))?);
+    all.extend(kept::all_but(source, &settings.run, &settings.commands, (first, last))?);
     let changed;
     let capture = if all.is_empty() {
         source

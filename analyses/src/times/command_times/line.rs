@@ -4,8 +4,7 @@
 //! lane do not overlap (`nest.rs`). Queues of several devices have clocks of their own, so that only the first device's are shown. Of frames with more
 //! than [`MOST`] spans commands are left out, then the last spans, and the title says so.
 
-use super::pipeline;
-use super::sums::Timed;
+use super::sums::{Timed, pipeline};
 use crate::report::shapes::{self, Timeline};
 use crate::report::{Column, Unit};
 use std::collections::{BTreeMap, HashMap};

@@ -37,7 +37,7 @@ use crate::Run;
 use crate::report::{Cell, Column, Report, SCHEMA_VERSION, Table, share};
 pub(crate) use columns::SHEETS;
 use std::collections::HashMap;
-use sums::{Counts, Sum, Timed, Top, around, at, ms};
+use sums::{Counts, Sum, Timed, Top, around, at, ms, pipeline};
 use trace::{CommandCounters, CommandTime, SpanKind, TimeNames};
 
 /// Rows of the table of the most expensive.
@@ -89,23 +89,6 @@ pub fn report(run: &Run, names: &TimeNames, records: &[CommandTime], counted: &[
         notes: notes(&placed, only_load),
         cost: run.cost.clone(),
         ..Report::new("", "")
-    }
-}
-
-/// A pipeline for people: its name, or its id and the hashes of its shaders.
-fn pipeline(names: &TimeNames, id: u64) -> String {
-    let name = object(names, id);
-    match names.shaders.get(&id) {
-        Some(stages) if !stages.is_empty() => {
-            let shown: Vec<String> = stages
-                .iter()
-                .take(3)
-                .map(|(stage, hash)| format!("{stage} {}", hash.get(..8).unwrap_or(hash)))
-                .collect();
-            let more = if stages.len() > 3 { format!(" +{}", stages.len() - 3) } else { String::new() };
-            format!("{name} ({}{more})", shown.join(", "))
-        }
-        _ => name,
     }
 }
 

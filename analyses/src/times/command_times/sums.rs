@@ -66,6 +66,23 @@ pub fn object(names: &TimeNames, id: u64) -> String {
     }
 }
 
+/// A pipeline for people: its name, or its id and the hashes of its shaders.
+pub fn pipeline(names: &TimeNames, id: u64) -> String {
+    let name = object(names, id);
+    match names.shaders.get(&id) {
+        Some(stages) if !stages.is_empty() => {
+            let shown: Vec<String> = stages
+                .iter()
+                .take(3)
+                .map(|(stage, hash)| format!("{stage} {}", hash.get(..8).unwrap_or(hash)))
+                .collect();
+            let more = if stages.len() > 3 { format!(" +{}", stages.len() - 3) } else { String::new() };
+            format!("{name} ({}{more})", shown.join(", "))
+        }
+        _ => name,
+    }
+}
+
 /// A queue's label that counts (`frame 1`, `frame 2`, …) is one place in all frames: digits become `#`.
 pub fn placeless(name: &str) -> String {
     let mut out = String::new();
