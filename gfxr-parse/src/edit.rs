@@ -20,6 +20,9 @@ const PARTS: [&str; 2] = ["args", "return"];
 /// What has to stay as it was printed.
 const SAME: [&str; 2] = ["name", "thread"];
 
+/// Values of a call that can be edited at once.
+const MOST: usize = 1000;
+
 /// Edits calls; keeps its memory between them.
 #[derive(Debug)]
 pub struct Editor {
@@ -65,6 +68,11 @@ impl Editor {
         if changes.is_empty() {
             return Ok(0);
         }
+        // (each prints the call some times)
+        if changes.len() > MOST {
+            let why = format!("{} values of one call are others; {MOST} can be", changes.len());
+            return Err(refused("it", &why));
+        }
         let mut places = Places::default();
         walk_call(&call.image, &mut places);
         let mut done = vec![];
@@ -85,17 +93,18 @@ impl Editor {
     fn change(&mut self, call: &mut Call, places: &Places, change: &Change) -> Result<Option<Ty>, Error> {
         let Change { path, was, wanted } = change;
         // (another reading of the same bytes may have been edited alike)
-        if self.printed(call)?.pointer(path) == Some(wanted) {
+        if self.printed(call)?.pointer(path).is_some_and(|now| equal(now, wanted)) {
             return Ok(None);
         }
-        for all in [&places.values, &places.readings] {
+        for all in [&places.values, &places.floats, &places.signed] {
             let holds = |&(ty, at): &(Ty, u32)| {
                 let (old, new) = (bits(ty, was)?, bits(ty, wanted)?);
                 (read(&call.image, ty, at) == old).then_some(Place { ty, at, old, new })
             };
-            let of: Vec<Place> = all.iter().filter_map(holds).collect();
+            let (same, of): (Vec<Place>, Vec<Place>) =
+                all.iter().filter_map(holds).partition(|p| p.old == p.new);
             // (the same value, written another way)
-            if of.iter().any(|p| p.old == p.new) {
+            if of.is_empty() && !same.is_empty() {
                 return Ok(None);
             }
             let mut some = &of[..];
@@ -137,6 +146,12 @@ fn refused(path: &str, why: &str) -> Error {
     Error::malformed(format!("{path} cannot be edited so: {why}"))
 }
 
+/// Whether two values are the same, whatever a float is written like.
+fn equal(a: &Value, b: &Value) -> bool {
+    let float = |v: &Value| v.as_f64().map(f64::to_bits);
+    if a.is_f64() { float(a) == float(b) } else { a == b }
+}
+
 /// Single values that differ; trees that have other branches are refused.
 fn differences(own: &Value, wanted: &Value, path: &str, to: &mut Vec<Change>) -> Result<(), Error> {
     match (own, wanted) {
@@ -158,8 +173,7 @@ fn differences(own: &Value, wanted: &Value, path: &str, to: &mut Vec<Change>) ->
         (Value::Array(a), Value::Array(b)) => {
             Err(refused(path, &format!("expected {} elements, found {}", a.len(), b.len())))
         }
-        (a, b) if a == b => Ok(()),
-        (Value::Number(a), Value::Number(b)) if a.is_f64() && a.as_f64() == b.as_f64() => Ok(()),
+        (a, b) if equal(a, b) => Ok(()),
         (Value::Object(_) | Value::Array(_) | Value::Null, _)
         | (_, Value::Object(_) | Value::Array(_) | Value::Null) => {
             Err(refused(path, "expected a value of the same kind"))
@@ -248,8 +262,9 @@ fn write(image: &mut Image, ty: Ty, at: u32, bits: u64) {
 #[derive(Default)]
 struct Places {
     values: Vec<(Ty, u32)>,
-    /// Other readings of some of them.
-    readings: Vec<(Ty, u32)>,
+    /// Other readings of some of them: as floats, as signed numbers.
+    floats: Vec<(Ty, u32)>,
+    signed: Vec<(Ty, u32)>,
     within: Vec<&'static StructDef>,
     member: &'static str,
 }
@@ -280,12 +295,13 @@ impl Visitor for Places {
             return;
         }
         self.values.push((ty, at));
-        match self.special() {
-            Special::ClearValue => self.readings.push((Ty::F32, at)),
-            Special::Union64 => self.readings.push((Ty::F64, at)),
-            Special::PerformanceValue => self.readings.push((Ty::F32, at)),
-            _ => {}
-        }
+        let (float, signed) = match self.special() {
+            Special::ClearValue | Special::PerformanceValue => (Ty::F32, Ty::I32),
+            Special::Union64 => (Ty::F64, Ty::I64),
+            _ => return,
+        };
+        self.floats.push((float, at));
+        self.signed.push((signed, at));
     }
     fn pointer(&mut self, _: &Image, _: &Ptr, _: Pointee) {}
     fn text(&mut self, _: &Image, _: u32, _: u64, _: u32) {}
@@ -380,6 +396,11 @@ mod tests {
         assert_eq!(of("uint32/1"), Some(0.5_f32.to_bits().into()));
         assert_eq!(of("uint32/0"), own.pointer(&format!("{place}/uint32/0")).and_then(Value::as_u64));
         assert_eq!(editor.edit(&mut call.clone(), &edited("uint32/2", 7.into())).expect("edited"), 1);
+        let mut again = call.clone();
+        assert_eq!(editor.edit(&mut again, &edited("int32/2", (-1).into())).expect("edited"), 1);
+        let now = editor.printed(&mut again).expect("printed");
+        let of = now.pointer(&format!("{place}/uint32/2")).and_then(Value::as_u64);
+        assert_eq!(of, Some(u32::MAX.into()));
         // What says how the rest is read stays.
         let mut other = own.clone();
         other["args"]["pRenderPassBegin"]["sType"] = "VK_STRUCTURE_TYPE_SUBMIT_INFO".into();

@@ -57,7 +57,7 @@ async fn run(server: &Served, tool: &Tool, given: &JsonObject) -> Result<CallToo
     let mut process = started.map_err(|e| format!("{}: {e}", server.program.display()))?;
     let (out, err) = (process.stdout.take(), process.stderr.take());
     let (printed, said, ended) = tokio::join!(text(out, MOST_READ), text(err, LONGEST_SAID), process.wait());
-    let printed = fitting(printed);
+    let (printed, said) = (fitting(printed), cut(said.0, said.1));
     let ended = ended.map_err(|e| format!("{}: {e}", server.program.display()))?;
     let mut content = vec![];
     if let Some(folder) = &folder {
@@ -80,13 +80,17 @@ async fn run(server: &Served, tool: &Tool, given: &JsonObject) -> Result<CallToo
 }
 
 /// What comes, up to this many bytes; the rest is read, so that the process goes on, and counted.
-async fn text(from: Option<impl AsyncRead + Unpin>, most: u64) -> String {
-    let Some(mut from) = from else { return String::new() };
+async fn text(from: Option<impl AsyncRead + Unpin>, most: u64) -> (String, u64) {
+    let Some(mut from) = from else { return (String::new(), 0) };
     let mut bytes = Vec::new();
     // (what can be read no more has ended)
     let _ = (&mut from).take(most).read_to_end(&mut bytes).await;
     let left = copy(&mut from, &mut sink()).await.unwrap_or(0);
-    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    (String::from_utf8_lossy(&bytes).into_owned(), left)
+}
+
+/// A text that says how much is missing of it.
+fn cut(mut text: String, left: u64) -> String {
     if left > 0 {
         text += &format!("\n… cut here: {left} bytes more. Ask for less.");
     }
@@ -94,7 +98,7 @@ async fn text(from: Option<impl AsyncRead + Unpin>, most: u64) -> String {
 }
 
 /// What was printed, without timelines, of which words say nothing that tables do not, and as long as an answer may be.
-fn fitting(printed: String) -> String {
+fn fitting((printed, left): (String, u64)) -> String {
     fn leave(v: &mut Value) {
         match v {
             Value::Object(o) => {
@@ -113,12 +117,9 @@ fn fitting(printed: String) -> String {
         text = format!("{value:#}\n");
     }
     let fits = text.floor_char_boundary(LONGEST);
-    let left = text.len() - fits;
+    let left = left + (text.len() - fits) as u64;
     text.truncate(fits);
-    if left > 0 {
-        text += &format!("\n… cut here: {left} bytes more. Ask for less.");
-    }
-    text
+    cut(text, left)
 }
 
 /// Appends the folder's pictures, each behind its name, in the order in which they were printed, and what is written beside them.
@@ -164,12 +165,12 @@ mod tests {
     fn answers_fit_and_leave_timelines_out() {
         let json = r#"{"reports": [{"timelines": [{"spans": [1, 2]}], "notes": ["é"]}]}"#;
         assert_eq!(
-            fitting(json.into()),
+            fitting((json.into(), 0)),
             "{\n  \"reports\": [\n    {\n      \"notes\": [\n        \"é\"\n      ]\n    }\n  ]\n}\n"
         );
-        assert_eq!(fitting("draws 3\n".into()), "draws 3\n");
+        assert_eq!(fitting(("draws 3\n".into(), 0)), "draws 3\n");
         let long = "é".repeat(LONGEST / 2 + 3);
-        let cut = fitting(long);
+        let cut = fitting((long, 0));
         assert!(cut.ends_with("\n… cut here: 6 bytes more. Ask for less."), "{}", &cut[cut.len() - 60..]);
     }
 }

@@ -34,6 +34,8 @@ const OTHERS: [&str; 5] = [
 const ENDS: [&str; 3] = ["vkBeginCommandBuffer", "vkEndCommandBuffer", "vkCmdExecuteCommands"];
 /// The struct that names the libraries of a pipeline.
 const LIBRARIES: &str = "VkPipelineLibraryCreateInfoKHR";
+/// VK_STENCIL_FACE_FRONT_AND_BACK
+const FRONT_AND_BACK: u32 = 3;
 /// Bytes that are shown of data.
 const BYTES: usize = 64;
 
@@ -93,7 +95,10 @@ pub fn state(capture: &Capture, actions: &[Action]) -> State {
                 all.pipelines.push(Setting { of, what: what.to_owned(), value: value.clone() });
             }
         }
-        for (block, command) in wanted.set.get(&action.block).into_iter().flat_map(|s| s.values()) {
+        let mut set: Vec<&(u64, &str)> =
+            wanted.set.get(&action.block).into_iter().flat_map(|s| s.values()).collect();
+        set.sort_unstable();
+        for (block, command) in set {
             if all.draws.len() == MOST {
                 all.lacking += 1;
                 continue;
@@ -132,7 +137,12 @@ fn wanted(capture: &Capture, actions: &[Action]) -> Wanted {
             wanted.set.insert(call.block, set.unwrap_or_default());
         } else if SETS.iter().any(|s| name.starts_with(s)) && !OTHERS.iter().any(|o| name.starts_with(o)) {
             let part = (whatever_version(name), first_of(call, &v));
-            recording.entry(call.image.u64(0)).or_default().insert(part, (call.block, name));
+            let set = recording.entry(call.image.u64(0)).or_default();
+            // (it sets all parts)
+            if name.contains("WithCount") || v.u32("faceMask") == Some(FRONT_AND_BACK) {
+                set.retain(|other, _| other.0 != part.0);
+            }
+            set.insert(part, (call.block, name));
         } else if ENDS.contains(&name) {
             recording.remove(&call.image.u64(0));
         } else if name.starts_with("vkCreate") && name.contains("Pipelines") {

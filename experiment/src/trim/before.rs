@@ -61,6 +61,8 @@ pub struct Before {
     loads: Vec<u32>,
     /// Objects that there were when a state section built structures last: it does not say in calls which they need.
     built: Number,
+    /// Ids of structures whose address was asked for: instances of others may refer to them.
+    instanced: BTreeSet<u64>,
     /// Ids of buffers in which structures lay.
     structured: BTreeSet<u64>,
     /// Ids of objects whose address was asked for.
@@ -188,6 +190,10 @@ impl Before {
         }
         if name.starts_with("vkDestroy") || name.starts_with("vkFree") {
             return self.end(call, at);
+        }
+        if name.contains("AccelerationStructureDeviceAddress") || name == "vkGetAccelerationStructureHandleNV"
+        {
+            self.instanced.extend(image.handles.iter().map(|h| image.u64(h.at)));
         }
         if name.contains("DeviceAddress") {
             self.addressed.extend(image.handles.iter().map(|h| image.u64(h.at)));
@@ -366,6 +372,9 @@ impl Before {
             }
             for run in self.residue.of(n) {
                 if kept.commands.insert(run.blocks.1) || !kept.has(run) {
+                    // (an instance names its structure by an address in a buffer)
+                    let of = self.instanced.iter().filter(|_| run.instances);
+                    next.extend(of.filter_map(|id| Some((self.number(*id)?, false))));
                     next.extend(run.uses.iter().map(|u| (*u, false)));
                     kept.runs.entry(run.blocks.0).or_default().push(run.clone());
                 }

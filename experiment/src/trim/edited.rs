@@ -75,7 +75,7 @@ enum Made {
 fn made(block: &Block, line: &Value, editor: &mut Editor) -> Result<Made, String> {
     let text = |e: gfxr_parse::error::Error| e.to_string();
     let BlockKind::Call(of) = block.kind().map_err(text)? else {
-        let same = printed(block).is_some_and(|own| own == *line);
+        let same = [false, true].into_iter().any(|names| printed(block, names).as_ref() == Some(line));
         return if same { Ok(Made::Same) } else { Err("only calls can be edited".into()) };
     };
     let wanted = line.get("function").ok_or("expected \"function\"")?;
@@ -99,9 +99,9 @@ fn made(block: &Block, line: &Value, editor: &mut Editor) -> Result<Made, String
     Ok(Made::Call { id: of.call_id, thread, parameters })
 }
 
-/// A block as `dump` prints it.
-fn printed(block: &Block) -> Option<Value> {
-    let mut printer = Printer::new(Form::Json, Options::default());
+/// A block as `dump` prints it, flags as names or not.
+fn printed(block: &Block, expand_flags: bool) -> Option<Value> {
+    let mut printer = Printer::new(Form::Json, Options { expand_flags, ..Options::default() });
     printer.block(block).ok()?;
     let mut line = vec![];
     printer.drain_into(&mut Counts::default(), &mut line);

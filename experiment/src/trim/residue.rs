@@ -46,6 +46,8 @@ pub struct Run {
     pub queue: (u64, u32, u64),
     /// What it needs.
     pub uses: Vec<Number>,
+    /// It builds a structure of instances, which refer to others.
+    pub instances: bool,
     /// What a build reads.
     pub inputs: Vec<Rc<Input>>,
 }

@@ -77,7 +77,12 @@ impl Seen<'_> {
         uses.extend(self.0.number(at.queue));
         uses.extend(self.0.number(queue.device));
         let inputs = build.map_or(vec![], |image| self.inputs(world, image));
+        let instances = build.is_some_and(|image| {
+            let v = View::call(image);
+            v.structs("pInfos").chain(v.one("pInfo")).any(|i| i.u32("type") != Some(BOTTOM_LEVEL))
+        });
         Some(Rc::new(Run {
+            instances,
             order: self.0.residue.next(),
             blocks: (at.submit_block as u32, at.block as u32),
             queue: (queue.device, queue.family, at.queue),
@@ -119,6 +124,9 @@ impl Seen<'_> {
         }))
     }
 }
+
+/// VK_ACCELERATION_STRUCTURE_TYPE_BOTTOM_LEVEL_KHR
+const BOTTOM_LEVEL: u32 = 1;
 
 /// The structures that a command writes, and what of them stays.
 fn written_structures(name: &str, v: View<'_>) -> Vec<(u64, Build)> {

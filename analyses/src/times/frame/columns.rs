@@ -28,7 +28,7 @@ pub const PIPELINES: Sheet = sheet(
     "a pipeline, the dearest first",
     &[
         &[
-            m("pipeline", Text, "its debug name or captured id").names(Thing::Pipeline),
+            m("pipeline", Text, "its captured id, with its debug name").names(Thing::Pipeline),
             m("shaders", Text, "its stages, each with its code's hash").names(Thing::Shader),
         ],
         TAKEN,
@@ -54,7 +54,7 @@ pub const DRAWS: Sheet = sheet(
         m("share", Percent, "of all own times of the frame"),
         m("pass", Count, "the number of its render pass in the frame, from 1; 0 outside of one")
             .names(Thing::Pass),
-        m("pipeline", Text, "its pipeline, by debug name or captured id").names(Thing::Pipeline),
+        m("pipeline", Text, "its pipeline, by captured id, with its debug name").names(Thing::Pipeline),
         m("shaders", Text, "the stages of that, each with its code's hash").names(Thing::Shader),
         m("labels", Text, "debug labels around it, from outside in"),
         m("block", Count, "the capture's block that recorded it"),
@@ -96,7 +96,7 @@ pub const STATE: Sheet = sheet(
     "state",
     "a member of the create info of a pipeline, or of a library that it was made of",
     &[&[
-        m("pipeline", Text, "the pipeline, by debug name or captured id").names(Thing::Pipeline),
+        m("pipeline", Text, "the pipeline, by captured id, with its debug name").names(Thing::Pipeline),
         m("member", Text, "the member, with those that it lies in; shaders are left out"),
         m("value", Text, "its value; dynamic state is set by commands instead (see table `set`)"),
     ]],

@@ -17,7 +17,7 @@ pub mod state;
 use crate::report::{Cell, Report, Table, counted, most, share};
 pub(crate) use columns::SHEETS;
 pub use names::Frame;
-use names::{draw, named, pass, pipeline, short};
+use names::{draw, named, numbered, pass, pipeline, short};
 use std::collections::BTreeMap;
 use trace::what_if::Action;
 
@@ -120,7 +120,7 @@ fn draws(of: &Frame<'_>) -> Table {
             time,
             share,
             Cell::Count(a.pass),
-            pipeline(a).into(),
+            numbered(a).into(),
             shaders.into(),
             a.labels.join(" › ").into(),
             Cell::Count(a.block),
@@ -152,9 +152,10 @@ fn by_pass(of: &Frame<'_>, passes: &Groups) -> Table {
 fn by_pipeline(of: &Frame<'_>, pipelines: &Groups) -> Table {
     let mut sorted: Vec<(&(u64, String), &Group)> = pipelines.iter().collect();
     sorted.sort_by_key(|p| std::cmp::Reverse(p.1.own));
-    let row = |(key, group): (&(u64, String), &Group)| {
+    let row = |(_, group): (&(u64, String), &Group)| {
         let shaders = of.shaders.get(group.actions[0]).map_or_else(String::new, |s| short(s));
-        [vec![key.1.clone().into(), shaders.into()], taken(of, group).to_vec()].concat()
+        let name = numbered(&of.actions[group.actions[0]]);
+        [vec![name.into(), shaders.into()], taken(of, group).to_vec()].concat()
     };
     columns::PIPELINES.table(sorted.into_iter().map(row))
 }
@@ -195,7 +196,11 @@ mod tests {
         assert_eq!(unexplained(&r), Vec::<String>::new());
         let names: Vec<(&str, usize)> = r.tables.iter().map(|t| (&*t.name, t.rows.len())).collect();
         assert_eq!(names, [("passes", 3), ("pipelines", 3), ("draws", 4)]);
-        assert_eq!(r.tables[1].rows[0][0], Cell::Text("pipeline \"lit cube\"".into()), "the dearest first");
+        assert_eq!(
+            r.tables[1].rows[0][0],
+            Cell::Text("pipeline 8 (\"lit cube\")".into()),
+            "the dearest first"
+        );
         assert_eq!(r.tables[1].rows[0][1], Cell::Text("vert 5e13c19e, frag 07d5d1da".into()));
         assert_eq!(named(&of, 0), "pipeline 5 (vert 5e13c19e, frag 07d5d1da)");
         assert_eq!(named(&of, 1), "pipeline \"shadow\"");

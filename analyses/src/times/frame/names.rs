@@ -34,6 +34,14 @@ pub fn pipeline(a: &Action) -> String {
     }
 }
 
+/// A pipeline as tables have it, where several may have one name.
+pub fn numbered(a: &Action) -> String {
+    match (a.pipeline, &*a.pipeline_name) {
+        (0, _) | (_, "") => pipeline(a),
+        (id, name) => format!("pipeline {id} (\"{name}\")"),
+    }
+}
+
 /// The pipeline of an action in words, by its shaders where it has no name.
 pub fn named(of: &Frame<'_>, n: usize) -> String {
     let a = &of.actions[n];

@@ -5,7 +5,7 @@
 
 use super::bound::MOST;
 use super::columns;
-use super::names::{Frame, named};
+use super::names::{Frame, numbered};
 use crate::report::{Cell, Table};
 
 /// A value that was set.
@@ -56,7 +56,7 @@ pub struct State {
 /// The tables that have rows; and how many rows they lack.
 pub fn tables(of: &Frame<'_>, state: &State) -> (Vec<Table>, usize) {
     let set = |s: &Setting, key: Cell| vec![key, s.what.as_str().into(), s.value.as_str().into()];
-    let pipelines = state.pipelines.iter().take(MOST).map(|s| set(s, named(of, s.of).into()));
+    let pipelines = state.pipelines.iter().take(MOST).map(|s| set(s, numbered(&of.actions[s.of]).into()));
     let draws = state.draws.iter().take(MOST).map(|s| set(s, Cell::Count(s.of as u64 + 1)));
     let attachments = state.attachments.iter().take(MOST).map(|a| {
         let image = match &*a.image.1 {

@@ -143,7 +143,7 @@ function beside(key, thing) {
   if (!key.startsWith("draw:")) return [];
   const rows = (R.things.rows.get(key) || []).map(({ of, row }) => [of, row, of.columns.findIndex((c) => c.thing === thing)]);
   const all = rows.filter((r) => r[2] >= 0).flatMap(([of, row, n]) => R.things.ofRow(of.columns, n, row, R.things.frame(of.report)).map((t) => t.key));
-  return [...new Set(all)];
+  return [...new Set(all.filter((k) => k.startsWith(`${thing}:`)))];
 }
 
 function title(key) {
