@@ -9,6 +9,7 @@ mod bench;
 mod bindings;
 mod db;
 mod diff;
+mod dump_resources;
 mod habits;
 mod help;
 mod memory;
@@ -33,6 +34,7 @@ pub use bindings::{BindingsArgs, BindingsCommand, ResourcesArgs, SplitArgs};
 pub use db::SqlFormat;
 pub use db::{DbArgs, SqlArgs};
 pub use diff::DiffArgs;
+pub use dump_resources::DumpResourcesArgs;
 pub use habits::{CompletionsArgs, HabitArgs, ManArgs, McpArgs};
 pub use help::parse;
 pub use memory::MemoryArgs;
@@ -186,6 +188,8 @@ pub enum Command {
     Info(InfoArgs),
     /// Print a capture's blocks as JSON Lines or text
     Dump(DumpArgs),
+    /// Write what draws and dispatches read and write to files
+    DumpResources(DumpResourcesArgs),
     /// Write every shader module of a capture to a file of its own
     Extract(ExtractArgs),
     /// Check that a capture is understood to the last byte

@@ -12,6 +12,7 @@ use profile::hooks::frame_actions::{FrameActionsHook, FrameWork};
 use replay::frames::resolve;
 use replay::options::{FrameBy, Options};
 use replay::session::{On, prologue, replay};
+use trace::actions::Choice;
 use trace::select::Ranges;
 
 /// The first and the last frame, where the capture itself says what ends one and that is what is asked for.
@@ -28,6 +29,16 @@ pub fn there(capture: &Capture, frame_by: &FrameBy) -> Option<(u64, u64)> {
         }
     }
     there
+}
+
+/// The one frame that is meant: the one that is asked for, or the last; `why` says why it is one.
+pub fn one(capture: &Capture, how: &How, asked: Option<&Ranges>, why: &str) -> Result<u64, Failure> {
+    let there = there(capture, &options(how)?.frame_by);
+    match (asked.map(Ranges::all), there) {
+        (Some(&[(a, b)]), _) if a == b => Ok(a),
+        (None, Some((_, last))) => Ok(last),
+        _ => Err(Failure::usage(format_args!("{why}: say which, by --frames N"))),
+    }
 }
 
 /// What ends frames, where `by` is what was asked for.
@@ -64,8 +75,8 @@ pub fn missing(frames: &Ranges, (first, last): (u64, u64)) -> Option<u64> {
     frames.all().iter().filter_map(one).min()
 }
 
-/// What one frame executes, by a walk over the capture that needs no device.
-pub fn work(capture: &Capture, how: &How, frame: u64) -> Result<FrameWork, Failure> {
+/// What one frame executes, and what those of its actions use that are chosen, by a walk over the capture that needs no device.
+pub fn work(capture: &Capture, how: &How, frame: u64, chosen: Option<&Choice>) -> Result<FrameWork, Failure> {
     let mut options = options(how)?;
     let known = there(capture, &options.frame_by);
     if let Some(there) = known
@@ -74,7 +85,7 @@ pub fn work(capture: &Capture, how: &How, frame: u64) -> Result<FrameWork, Failu
         return Err(no_such_frame(frame, there));
     }
     options = Options { frames: Some((0, frame)), ..options };
-    let (hook, found) = FrameActionsHook::new(frame);
+    let (hook, found) = FrameActionsHook::new(frame, chosen.cloned());
     let bar = progress::bytes(capture.bytes().len() as u64, "following");
     let mut told = Bar { bar: &bar, map: None, released: 0 };
     let done = replay(capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut told);

@@ -12,7 +12,9 @@ pub mod attachments;
 #[cfg(feature = "database")]
 pub mod base;
 pub mod bench;
+mod draw_state;
 pub mod driver_caches;
+pub mod dump_resources;
 pub mod extract;
 pub mod failure;
 pub mod files;
@@ -28,6 +30,7 @@ pub mod own_times;
 pub mod page;
 pub mod progress;
 pub mod questions;
+pub mod readback;
 pub mod record;
 pub mod reduce;
 pub mod replay_json;

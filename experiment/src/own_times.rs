@@ -7,8 +7,8 @@ use crate::failure::Failure;
 use analyses::stats::Sample;
 use std::collections::BTreeMap;
 use std::path::Path;
+use trace::actions::Action;
 use trace::run::Run;
-use trace::what_if::Action;
 
 /// Turns of the frame that are timed command by command.
 const DETAILED: u32 = 7;

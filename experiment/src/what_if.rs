@@ -5,7 +5,7 @@
 //! device or the capture refuses is told with why, and the others go on; what fails in `optimisations`, which record what they have to
 //! know and come last, loses nothing else. Refuses frames that are not there, and frames without draws, dispatches and traces.
 
-use crate::bench::{Settings, measure};
+use crate::bench::{Settings, measure_and_keep};
 use crate::failure::Failure;
 use crate::files::folder::{self, refuse_full};
 use crate::files::input;
@@ -13,6 +13,7 @@ use crate::files::output::write_file;
 use crate::follow;
 use crate::frames::work;
 use crate::how::How;
+use crate::interrupt::Interrupt;
 use crate::own_times::{on_the_processor, own_times};
 use crate::progress;
 use crate::replaying::options;
@@ -26,10 +27,11 @@ use gfxr_parse::container::Capture;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use trace::actions::Action;
 use trace::dir::Dir;
 use trace::plan::Plan;
 use trace::run::Run;
-use trace::what_if::{Action, WHAT_IF_FILE, WHAT_IF_VERSION, WhatIf};
+use trace::what_if::{WHAT_IF_FILE, WHAT_IF_VERSION, WhatIf};
 
 /// The level of intervals, less 1.
 const ALPHA: f64 = 0.01;
@@ -76,13 +78,14 @@ pub struct Question {
 }
 
 /// Asks everything, into a new folder.
-pub fn what_if(args: &Question, output: &Path) -> Result<Report, Failure> {
+/// Whether it was asked to end before everything was asked comes with the report.
+pub fn what_if(args: &Question, output: &Path) -> Result<(Report, bool), Failure> {
     refuse_full(output)?;
     folder::whole(output, |part| asked(args, part))
 }
 
 /// Asks everything, into a folder.
-fn asked(args: &Question, to: &Path) -> Result<Report, Failure> {
+fn asked(args: &Question, to: &Path) -> Result<(Report, bool), Failure> {
     let began = Instant::now();
     let capture = input::open(&args.file, args.run.reading)?;
     let actions = actions(args, &capture)?;
@@ -106,20 +109,35 @@ fn asked(args: &Question, to: &Path) -> Result<Report, Failure> {
         notes: vec![],
     };
     let ask = Ask { effect: args.min_effect, alpha: ALPHA };
+    let interrupt = Interrupt::listen("it ends, and says what was decided until then");
     progress::step("leaving out one part after another");
     let left = || args.budget.saturating_sub(began.elapsed());
     let all = frame(args, &of).costs("costs");
-    runs.insert("costs".to_owned(), experiment(args, all, left().mul_f64(FOR_COSTS), to, &mut of)?);
-    let dearest = dearest(&of, &runs, &ask, args.causes.into())?;
-    let unneeded = barriers(args, &capture, to).unwrap_or_else(|why| {
-        of.notes.push(format!("Barriers that order nothing were not looked for: {}", why.1));
-        vec![]
-    });
-    drop(capture);
-    progress::step("asking what binds the dearest parts");
-    let all = frame(args, &of).causes("causes", &dearest, &unneeded);
-    runs.insert("causes".to_owned(), experiment(args, all, left().mul_f64(FOR_CAUSES), to, &mut of)?);
-    optimisations(args, (left(), once * RECORDINGS), to, &mut of, &mut runs);
+    runs.insert(
+        "costs".to_owned(),
+        experiment(args, all, (left().mul_f64(FOR_COSTS), &interrupt), to, &mut of)?,
+    );
+    if !interrupt.asked() {
+        let dearest = dearest(&of, &runs, &ask, args.causes.into())?;
+        let unneeded = barriers(args, &capture, to).unwrap_or_else(|why| {
+            of.notes.push(format!("Barriers that order nothing were not looked for: {}", why.1));
+            vec![]
+        });
+        drop(capture);
+        progress::step("asking what binds the dearest parts");
+        let all = frame(args, &of).causes("causes", &dearest, &unneeded);
+        let time = (left().mul_f64(FOR_CAUSES), &interrupt);
+        runs.insert("causes".to_owned(), experiment(args, all, time, to, &mut of)?);
+    }
+    if !interrupt.asked() {
+        optimisations(args, (left(), once * RECORDINGS, &interrupt), to, &mut of, &mut runs);
+    }
+    let interrupted = interrupt.asked();
+    if interrupted {
+        of.notes.push(
+            "It was interrupted: what was decided until then is told, and the rest was not asked.".into(),
+        );
+    }
     for run in runs.values() {
         of.notes.extend(run.note.notes.iter().filter(|n| !of.notes.contains(n)).cloned().collect::<Vec<_>>());
     }
@@ -135,7 +153,7 @@ fn asked(args: &Question, to: &Path) -> Result<Report, Failure> {
     write_file(&to.join("report.txt"), text::render(&report).as_bytes())?;
     write_file(&to.join("report.json"), json::render(&report).as_bytes())?;
     write_file(&to.join(WHAT_IF_FILE), of.render().as_bytes())?;
-    Ok(report)
+    Ok((report, interrupted))
 }
 
 /// What is asked about.
@@ -158,7 +176,7 @@ fn barriers(args: &Question, capture: &Capture, to: &Path) -> Result<Vec<(u64, u
 /// Tries what makes the same picture another way, if there is time for it: as much is left as recording may take.
 fn optimisations(
     args: &Question,
-    (left, recording): (Duration, Duration),
+    (left, recording, interrupt): (Duration, Duration, &Interrupt),
     to: &Path,
     of: &mut WhatIf,
     runs: &mut BTreeMap<String, Run>,
@@ -177,7 +195,7 @@ fn optimisations(
         return;
     }
     progress::step("trying optimisations");
-    match experiment(args, all, left, to, of) {
+    match experiment(args, all, (left, interrupt), to, of) {
         Ok(run) => drop(runs.insert(NAME.into(), run)),
         Err(why) => {
             let _ = std::fs::remove_dir_all(to.join(NAME));
@@ -188,7 +206,7 @@ fn optimisations(
 
 /// What the frame does, by a walk over the capture.
 fn actions(args: &Question, capture: &Capture) -> Result<Vec<Action>, Failure> {
-    let found = work(capture, &args.run, args.frame)?.actions;
+    let found = work(capture, &args.run, args.frame, None)?.actions;
     match found.is_empty() {
         true => Err(Failure::new(format_args!(
             "frame {} has no draws, dispatches or traces to ask about",
@@ -217,7 +235,7 @@ fn settings(args: &Question, plans: Vec<Plan>) -> Settings {
 fn experiment(
     args: &Question,
     asked: Vec<Asked>,
-    budget: Duration,
+    (budget, interrupt): (Duration, &Interrupt),
     to: &Path,
     of: &mut WhatIf,
 ) -> Result<Run, Failure> {
@@ -225,7 +243,7 @@ fn experiment(
     let (plans, mut questions): (Vec<Plan>, Vec<_>) = asked.into_iter().unzip();
     let plans = [vec![args.on.clone()], plans].concat();
     let settings = Settings { budget: Some(budget), ..settings(args, plans) };
-    let run = measure(&settings, &to.join(name))?.run;
+    let run = measure_and_keep(&settings, &to.join(name), || interrupt.clone())?.run;
     for refused in &run.note.refused {
         let of = questions.iter_mut().find(|e| e.plan == refused.plan);
         if let Some((of, instead)) = of.zip(refused.instead.clone()) {

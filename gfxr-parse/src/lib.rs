@@ -6,6 +6,7 @@
 pub mod ahead;
 pub mod annotation;
 pub mod apis;
+pub mod blocks;
 pub mod container;
 pub mod cycle;
 pub mod decode;

@@ -6,10 +6,9 @@
 //! knows Vulkan and no SPIR-V.
 //!
 //! [`spirv`] takes modules apart and puts them together again; [`reflect`] says what they bind and read; [`rewrite`] leads a module through the passes of a plan;
-//! [`passes`] are the passes; [`changes`] edit calls, for experiments; [`costs`] says what they cost; [`pictures`] compares what a changed replay shows with what it shows as captured; [`attachments`] shows what render passes leave; [`texts`] are shaders as people read them; [`hooks`] stand in the chain of calls.
+//! [`passes`] are the passes; [`changes`] edit calls, for experiments; [`costs`] says what they cost; [`pictures`] compares what a changed replay shows with what it shows as captured; [`readback`] reads what resources hold at commands; [`texts`] are shaders as people read them; [`hooks`] stand in the chain of calls.
 #![deny(unsafe_code)]
 
-pub mod attachments;
 pub mod changes;
 pub mod costs;
 pub mod hooks;
@@ -21,6 +20,7 @@ mod pass;
 pub mod passes;
 pub mod pictures;
 mod probe;
+pub mod readback;
 pub mod reflect;
 pub mod rewrite;
 pub mod spirv;

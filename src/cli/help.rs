@@ -13,14 +13,14 @@ use std::path::Path;
 /// Sub-commands as people look for them.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Replay", &["replay", "screenshot", "check", "devices"]),
-    ("Look into a capture", &["info", "dump", "extract", "verify", "bindings", "sql"]),
+    ("Look into a capture", &["info", "dump", "dump-resources", "verify", "bindings", "sql"]),
     ("Look into its shaders", &["profile", "analyze", "rays"]),
     ("Say what is faster", &["bench", "compare", "what-if", "study", "suite", "report"]),
 ];
 
 /// Those that are seldom wanted, or about this program itself: they are only named.
-const OTHERS: [&str; 9] =
-    ["compress", "db", "diff", "merge-profiles", "mcp", "reduce", "trim", "completions", "man"];
+const OTHERS: [&str; 10] =
+    ["compress", "db", "diff", "extract", "merge-profiles", "mcp", "reduce", "trim", "completions", "man"];
 
 const EXAMPLES: &str = "\
 Examples: reray-replay cap.gfxr --report page.html
@@ -62,7 +62,7 @@ fn command<Cli: CommandFactory>() -> Command {
             _ = writeln!(groups, "  {name:<15} {}", about.unwrap_or_default());
         }
     }
-    _ = writeln!(groups, "Also: {}", OTHERS.join(", "));
+    _ = writeln!(groups, "Also: {}", OTHERS.join(" "));
     all.mut_args(|flag| if shown(flag.get_id().as_str()) { flag } else { flag.hide(true) })
         .mut_subcommand("replay", |replay| replay.after_help(HELP))
         .override_usage("reray-replay CAPTURE [OPTIONS]\n       reray-replay COMMAND …")

@@ -12,6 +12,7 @@ mod devices;
 #[cfg(feature = "database")]
 mod diff;
 mod dump;
+mod dump_resources;
 mod extract;
 mod habits;
 mod info;
@@ -45,6 +46,7 @@ pub fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::Replay(args) => replay::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Dump(args) => dump::run(&args),
+        Command::DumpResources(args) => dump_resources::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Compress(args) | Command::Recompress(args) => compress::run(&args),

@@ -23,7 +23,7 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
         let share = |[before, after]: [u64; 2]| 100.0 * after as f64 / before.max(1) as f64;
         let text = format!(
             "{}: {} of {} calls ({:.1} %), {} of {} bytes ({:.1} %); the fault is still there: {}\n\
-             {} processes in {:.0} s.\n",
+             {} of {} functions of its shaders, and {} of {} pieces of its data do something; {} processes in {:.0} s.\n",
             args.output.display(),
             found.calls[1],
             found.calls[0],
@@ -32,6 +32,10 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
             found.bytes[0],
             share(found.bytes),
             found.still,
+            found.functions[1],
+            found.functions[0],
+            found.data[1],
+            found.data[0],
             found.tried,
             found.seconds,
         );

@@ -27,9 +27,9 @@ pub fn run(args: &WhatIfArgs) -> Result<Exit, Failure> {
         assume_subgroups: args.assume_subgroups,
         run: args.run.how(),
     };
-    let report = what_if(&question, &args.output)?;
+    let (report, interrupted) = what_if(&question, &args.output)?;
     output::print(
         if args.json { json::render(&report) } else { text::render_within(&report, columns()) }.as_bytes(),
     )?;
-    Ok(Exit::Done)
+    Ok(if interrupted { Exit::Failed } else { Exit::Done })
 }

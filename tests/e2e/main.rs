@@ -27,6 +27,7 @@ mod device;
 #[cfg(feature = "database")]
 mod diff;
 mod divergence;
+mod dump_resources;
 mod engines;
 mod errors;
 mod geometry;

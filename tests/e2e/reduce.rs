@@ -3,9 +3,12 @@
 use crate::device::device;
 use crate::ordering::without;
 use crate::support::{Scratch, reray, run, sample, text};
-use gfxr_parse::container::Capture;
+use gfxr_parse::container::{self, Block, BlockKind, Capture};
+use gfxr_parse::meta::Meta;
+use gfxr_parse::schema::command;
 use serde_json::Value;
 use std::path::Path;
+use std::process::Command;
 
 /// What `reduce` says of it, as JSON.
 fn reduced(capture: &Path, still: &str, flags: &[&str], to: &Path) -> Value {
@@ -21,6 +24,31 @@ fn reduced(capture: &Path, still: &str, flags: &[&str], to: &Path) -> Value {
     serde_json::from_slice(&out.stdout).expect("JSON")
 }
 
+/// Whether a block is the capture's, but for functions of shaders that were emptied, and data that were made zero.
+fn is_of(part: &Block<'_>, whole: &Block<'_>) -> bool {
+    const WITH_CODE: [&str; 3] = ["vkCreateShaderModule", "vkCreateShadersEXT", "vkCreateGraphicsPipelines"];
+    if part.raw() == whole.raw() {
+        return true;
+    }
+    if let (Some(a), Some(b)) = (part.call_id(), whole.call_id()) {
+        return a == b && command(a).is_some_and(|c| WITH_CODE.contains(&c.name));
+    }
+    let data = |block: &Block<'_>| {
+        let Ok(BlockKind::Meta(meta)) = block.kind() else { return None };
+        let of = match &meta.meta {
+            Meta::FillMemory(m) => &m.data,
+            Meta::InitBuffer(m) => &m.data,
+            Meta::InitImage(m) => &m.data,
+            _ => return None,
+        };
+        of.to_vec(&mut container::Scratch::new()).ok()
+    };
+    match (data(part), data(whole)) {
+        (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| *a == 0 || a == b),
+        _ => false,
+    }
+}
+
 /// Every block that is left is one of the capture's, in its order.
 fn is_part_of(part: &Path, whole: &Path) {
     let open =
@@ -28,7 +56,7 @@ fn is_part_of(part: &Path, whole: &Path) {
     let (part, whole) = (open(part), open(whole));
     let mut all = whole.blocks();
     for block in part.blocks() {
-        assert!(all.any(|b| b.raw() == block.raw()), "block {} is not the capture's", block.index);
+        assert!(all.any(|b| is_of(&block, &b)), "block {} is not the capture's", block.index);
     }
 }
 
@@ -113,6 +141,42 @@ fn a_search_that_was_ended_goes_on_and_a_script_may_say_what_is_wrong() {
     assert_eq!(left[left.len() - 2..], ["vkCmdDispatch", "vkCmdDispatch"], "{left:?}");
     assert!(left.len() <= 9, "{left:?}");
     is_part_of(&small, &sample("cubes.gfxr"));
+}
+
+#[test]
+fn functions_that_the_fault_does_not_need_do_nothing_and_data_are_zero() {
+    let scratch = Scratch::new("reduce-functions");
+    let small = scratch.path("small.gfxr");
+    // No device: some shader is to have a switch.
+    let program = env!("CARGO_BIN_EXE_reray-replay");
+    let out = scratch.path("shaders").display().to_string();
+    let script = format!(
+        "script:rm -rf '{out}'; '{program}' extract \"$1\" -o '{out}' > /dev/null && \
+         for f in '{out}'/*.spv; do spirv-dis \"$f\"; done | grep -q OpSwitch"
+    );
+    let whole = sample("closed_compute.gfxr");
+    let found = reduced(&whole, &script, &[], &small);
+    assert_eq!(found["minimal"], true, "{found}");
+    is_part_of(&small, &whole);
+    let extracted = scratch.path("left");
+    assert!(run([Path::new("extract"), &small, Path::new("-o"), &extracted]).status.success());
+    let modules: Vec<_> =
+        std::fs::read_dir(&extracted).expect("there").filter_map(Result::ok).map(|e| e.path()).collect();
+    let modules: Vec<_> = modules.iter().filter(|p| p.extension().is_some_and(|e| e == "spv")).collect();
+    let [module] = modules[..] else { panic!("{modules:?}") };
+    let tool = |name: &str| {
+        let out = Command::new(name).arg(module).output().expect("it is installed");
+        assert!(out.status.success(), "{name}: {}", text(&out.stderr));
+        text(&out.stdout)
+    };
+    tool("spirv-val");
+    let code = tool("spirv-dis");
+    assert_eq!(code.matches("OpSwitch").count(), 1, "{code}");
+    // One function has it, and those that call it stay.
+    let functions = found["functions"].as_array().expect("two");
+    assert!(functions[1].as_u64() <= functions[0].as_u64() && functions[1].as_u64() >= Some(1), "{found}");
+    assert_eq!(functions[1].as_u64(), Some(code.matches("OpFunctionEnd").count() as u64), "{found}\n{code}");
+    assert_eq!(found["data"][1], 0, "{found}");
 }
 
 #[test]

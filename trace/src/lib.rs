@@ -8,6 +8,7 @@
 //! Swizzles ([`swizzle`]) go the other way: analysing makes them, and a pass applies them.
 #![forbid(unsafe_code)]
 
+pub mod actions;
 mod columns;
 mod command_counters;
 mod command_time;

@@ -4,6 +4,7 @@
 //! Guarantees: it is written last. Refuses another `schema_version`, and numbers that refer to nothing.
 
 use crate::Unreadable;
+use crate::actions::Action;
 use crate::note::{self, Kind};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -13,36 +14,6 @@ pub const WHAT_IF_VERSION: u32 = 1;
 
 /// Its file.
 pub const WHAT_IF_FILE: &str = "what-if.json";
-
-/// A draw, a dispatch or a trace, as a frame executes it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Action {
-    /// Which submission of the frame, of those with command buffers, from 0.
-    pub submission: u64,
-    /// Which command buffer of the submission, from 0.
-    pub position: u64,
-    /// Which execution of a secondary command buffer, from 1; 0 in the submitted one itself.
-    pub execution: u64,
-    /// The command as it was recorded, from 1.
-    pub index: u64,
-    /// The capture's block that recorded it.
-    pub block: u64,
-    /// What it is: Draw, DrawIndexed, Dispatch, TraceRays, ….
-    pub kind: String,
-    /// The captured id of the pipeline; 0 for shader objects.
-    pub pipeline: u64,
-    /// Its debug name; empty where it has none.
-    #[serde(default)]
-    pub pipeline_name: String,
-    /// Debug labels around it, from outside in.
-    #[serde(default)]
-    pub labels: Vec<String>,
-    /// The number of its render pass (or rendering) in the frame, from 1; 0 outside of one.
-    pub pass: u64,
-    /// That pass's name.
-    #[serde(default)]
-    pub pass_name: String,
-}
 
 /// Actions that are asked about together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -170,18 +170,18 @@ impl World {
         }
     }
 
-    /// Adds to `found` the descriptors that an invocation finds in a binding, dynamic offsets added; some elements only, or
-    /// all that were written.
+    /// Adds to `found` the descriptors that an invocation finds in a binding, by element, dynamic offsets added; some elements only,
+    /// or all that were written.
     pub fn bound_at(
         &self,
         invoke: &Invoke,
         set: u32,
         binding: u32,
         elements: Option<&[u32]>,
-        found: &mut Vec<Descriptor>,
+        found: &mut Vec<(u32, Descriptor)>,
     ) {
         let wanted = |e: u32| elements.is_none_or(|all| all.contains(&e));
-        let all = |contents: &Contents, offsets: &[u32], found: &mut Vec<Descriptor>| {
+        let all = |contents: &Contents, offsets: &[u32], found: &mut Vec<(u32, Descriptor)>| {
             let start = contents.layout.binding(binding).filter(|b| b.is_dynamic()).map(|b| b.dynamic_start);
             for (e, mut d) in contents.written(binding).filter(|d| wanted(d.0)) {
                 if let (Some(start), Descriptor::Buffer { offset, range, buffer, .. }) = (start, &mut d) {
@@ -190,7 +190,7 @@ impl World {
                     let own = offsets.get(start.saturating_add(e) as usize).copied().unwrap_or(0);
                     *offset = offset.saturating_add(own.into());
                 }
-                found.push(d);
+                found.push((e, d));
             }
         };
         match self.set(invoke, set as usize) {
@@ -199,7 +199,7 @@ impl World {
             AtSet::Buffer { address, layout } => {
                 let slots = layout.binding(binding).map_or(0, |b| b.slots());
                 for e in (0..slots).filter(|e| wanted(*e)) {
-                    found.push(self.in_descriptor_buffer(address, layout, binding, e));
+                    found.push((e, self.in_descriptor_buffer(address, layout, binding, e)));
                 }
             }
             AtSet::Nothing | AtSet::Embedded { .. } => {}

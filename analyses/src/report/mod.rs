@@ -32,6 +32,9 @@ use serde::{Deserialize, Serialize};
 use shapes::{Distribution, Listing, Timeline, Tree};
 use trace::Nanos;
 
+/// Rows of a table, and spans of a timeline, that a page still takes.
+pub const MOST_ROWS: usize = 20_000;
+
 /// The version of the report's shape in JSON. It goes up by one when a field changes its meaning or goes.
 pub const SCHEMA_VERSION: u32 = 1;
 

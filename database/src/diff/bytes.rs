@@ -5,7 +5,7 @@
 //! only said to differ.
 
 use super::rows::Written;
-use super::source::Blocks;
+use gfxr_parse::blocks::Blocks;
 
 /// Bytes of an object that are laid together, at most.
 pub const LARGEST: u64 = 1 << 28;

@@ -9,8 +9,8 @@ use super::clears::Clears;
 use super::found::{All, Found, Key, Kind};
 use super::keys::Matched;
 use super::rows::{Object, Rows};
-use super::source::Blocks;
 use super::uniforms::Uniforms;
+use gfxr_parse::blocks::Blocks;
 use gfxr_parse::leaves::Leaf;
 use std::collections::{BTreeSet, HashMap};
 

@@ -20,7 +20,6 @@ mod keys;
 mod programs;
 pub mod report;
 mod rows;
-mod source;
 mod uniforms;
 
 pub use change::{Change, Member, Side, What};

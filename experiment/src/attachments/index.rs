@@ -91,8 +91,8 @@ pub fn write(
     // (an index that was there is not of what is written now)
     let _ = std::fs::remove_file(file(to.folder, asked.frame));
     let mut rows = vec![];
-    let (kept, device) = attachments(capture, asked, |place, seen| {
-        let (written, not_shown) = match seen.shot {
+    let (kept, device) = attachments(capture, asked, |place, shot| {
+        let (written, not_shown) = match shot {
             Ok(shot) => (Some(save(to, &place, &shot)?), None),
             Err(why) => (None, Some(why)),
         };

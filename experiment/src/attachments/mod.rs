@@ -1,9 +1,7 @@
 //! `screenshot --after`: what a frame's attachments hold behind its render passes, draws and labels.
 //!
-//! Behind passes one replay shows all. Behind a draw, the capture is replayed without the draws of the same pass that come later, and so once for
-//! each draw. Guarantees: pictures come in the order in which passes were recorded. Where a recording runs several times, its
-//! draws are left out of each run, which is said. Refuses frames that the capture does not have, frames without render passes, and
-//! draws and labels that the frame does not have.
+//! Behind passes one replay shows all; behind draws there is one for each ([`crate::readback`]). Guarantees: pictures come in the order in which
+//! passes were recorded. Refuses frames that the capture does not have, frames without render passes, and draws and labels that the frame does not have.
 
 pub mod compare;
 pub mod index;
@@ -11,17 +9,12 @@ pub mod index;
 use crate::failure::Failure;
 use crate::frames::work;
 use crate::how::How;
-use crate::progress;
-use crate::replaying::{breadcrumbs, changes, failure, options, tallies, validation};
-use crate::say::complain;
-use crate::shots::written_beside;
+use crate::readback::{self, Replay, ends, later};
 use gfxr_parse::container::Capture;
-use profile::attachments::{AttachmentShot, AttachmentTaker, AttachmentsHook};
 use profile::hooks::frame_actions::{FramePass, FrameWork};
-use replay::options::Options;
-use replay::session::{On, replay};
+use profile::hooks::screenshot::Shot;
+use profile::readback::{Readback, Which};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 use trace::plan::Use;
@@ -105,10 +98,9 @@ pub struct Place {
     pub image_name: String,
 }
 
-/// One replay: the passes that are seen, and what is left out.
+/// What one replay shows.
 struct Target {
-    ends: HashSet<u64>,
-    left_out: Vec<u64>,
+    replay: Replay,
     /// The draw, by its row.
     draw: Option<usize>,
 }
@@ -117,46 +109,21 @@ struct Target {
 pub fn attachments(
     capture: &Capture,
     asked: &Asked<'_>,
-    mut shown: impl FnMut(Place, AttachmentShot) -> Result<(), Failure> + Send,
+    mut shown: impl FnMut(Place, Result<Shot, String>) -> Result<(), Failure> + Send,
 ) -> Result<(bool, String), Failure> {
-    let frame = work(capture, asked.run, asked.frame)?;
+    let frame = work(capture, asked.run, asked.frame, None)?;
     if frame.passes.is_empty() {
         return Err(Failure::new(format_args!("frame {} has no render passes", asked.frame)));
     }
     let targets = targets(&frame, asked)?;
-    let options = Options { frames: Some((asked.frame, asked.frame)), ..options(asked.run)? };
-    if targets.iter().any(|t| repeats(&frame, t)) {
-        complain(
-            "some draws are recorded once and run several times in the frame: what is left out of one run is left out of all",
-        );
-    }
-    if targets.iter().any(|t| earlier(&frame, t)) {
-        complain(
-            "some draws were recorded before the frame, and may run in earlier ones, too: what is left out of it is left out of these",
-        );
-    }
-    let (frame, targets) = (&frame, &targets);
-    let (replayed, shown) = written_beside(
-        1,
-        |(n, shot): (usize, AttachmentShot)| match place(frame, asked.frame, &targets[n], &shot) {
-            Some(place) => shown(place, shot),
+    let replays: Vec<Replay> = targets.iter().map(|t| t.replay.clone()).collect();
+    let how = readback::Asked { frame: asked.frame, changes: asked.changes, run: asked.run };
+    readback::run(capture, &how, &frame, &replays, |n, read| {
+        match place(&frame, asked.frame, &targets[n], &read) {
+            Some(place) => shown(place, read.contents.and_then(|c| c.shot(asked.frame))),
             None => Ok(()),
-        },
-        |to| {
-            let bar = progress::bytes(targets.len() as u64, "replays");
-            bar.set_style(progress::iterations());
-            let replayed = (0..targets.len()).try_fold((true, String::new()), |(kept, _), n| {
-                let to = to.clone();
-                let take = move |shot| to.send((n, shot));
-                let (ok, device) = once(capture, asked, &options, &targets[n], Box::new(take), n == 0)?;
-                bar.inc(1);
-                Ok((kept && ok, device))
-            });
-            bar.finish_and_clear();
-            replayed
-        },
-    );
-    shown.and(replayed)
+        }
+    })
 }
 
 /// Which replays there are to be.
@@ -164,8 +131,8 @@ fn targets(of: &FrameWork, asked: &Asked<'_>) -> Result<Vec<Target>, Failure> {
     let draws = || of.actions.iter().enumerate().filter(|(_, a)| a.pass != 0);
     let wanted: Vec<usize> = match asked.after {
         After::Pass => {
-            let ends = of.passes.iter().map(|p| p.end).collect();
-            return Ok(vec![Target { ends, left_out: vec![], draw: None }]);
+            let replay = Replay { spots: ends(of, 0), left_out: vec![] };
+            return Ok(vec![Target { replay, draw: None }]);
         }
         After::Draw(numbers) => {
             let is = |n: usize| numbers.as_ref().is_none_or(|r| r.contains(n as u64 + 1));
@@ -194,34 +161,20 @@ fn targets(of: &FrameWork, asked: &Asked<'_>) -> Result<Vec<Target>, Failure> {
         return Err(Failure::new(format_args!("frame {} has {what}", asked.frame)));
     }
     let one = |draw: usize| {
-        let pass = of.actions[draw].pass;
-        let later = draws().filter(|(n, a)| *n > draw && a.pass == pass);
-        let ends = of.passes.iter().filter(|p| p.number == pass).map(|p| p.end).collect();
-        Target { ends, left_out: later.map(|d| d.1.block).collect(), draw: Some(draw) }
+        let replay = Replay { spots: ends(of, of.actions[draw].pass), left_out: later(of, draw) };
+        Target { replay, draw: Some(draw) }
     };
     Ok(wanted.into_iter().map(one).collect())
 }
 
-/// Whether what is left out runs elsewhere in the frame, too.
-fn repeats(of: &FrameWork, target: &Target) -> bool {
-    let Some(draw) = target.draw else { return false };
-    let elsewhere =
-        of.actions.iter().enumerate().filter(|(n, a)| a.pass != of.actions[draw].pass || *n <= draw);
-    elsewhere.into_iter().any(|(_, a)| target.left_out.contains(&a.block))
-}
-
-/// Whether what is left out may have run in earlier frames, too.
-fn earlier(of: &FrameWork, target: &Target) -> bool {
-    target.left_out.iter().any(|block| *block < of.before)
-}
-
 /// Where something was seen.
-fn place(of: &FrameWork, frame: u64, target: &Target, shot: &AttachmentShot) -> Option<Place> {
+fn place(of: &FrameWork, frame: u64, target: &Target, read: &Readback) -> Option<Place> {
+    let Which::Attachment(attachment) = &read.which else { return None };
     let draw = target.draw.map(|n| &of.actions[n]);
     // (of a recording that runs several times its last run is seen)
     let pass: &FramePass = match draw {
         Some(draw) => of.passes.iter().find(|p| p.number == draw.pass)?,
-        None => of.passes.iter().rfind(|p| p.end == shot.end)?,
+        None => of.passes.iter().rfind(|p| p.end == read.block)?,
     };
     Some(Place {
         frame,
@@ -233,41 +186,16 @@ fn place(of: &FrameWork, frame: u64, target: &Target, shot: &AttachmentShot) -> 
         pipeline: draw.map(|d| d.pipeline),
         pipeline_name: draw.map(|d| d.pipeline_name.clone()),
         labels: draw.map_or(&pass.labels, |d| &d.labels).clone(),
-        attachment: shot.attachment.clone(),
-        image: shot.image.0,
-        image_name: shot.image.1.clone(),
+        attachment: attachment.clone(),
+        image: read.object.0,
+        image_name: read.object.1.clone(),
     })
-}
-
-/// One replay, up to the frame; whether it kept to the capture, and the device.
-fn once(
-    capture: &Capture,
-    asked: &Asked<'_>,
-    options: &Options,
-    target: &Target,
-    take: AttachmentTaker,
-    first: bool,
-) -> Result<(bool, String), Failure> {
-    let at = target.left_out.iter().map(|block| format!("at={block}-{block}"));
-    let without = (!target.left_out.is_empty()).then(|| Use::new("skip", at));
-    let all: Vec<Use> = asked.changes.iter().cloned().chain(without).collect();
-    let mut hooks = changes(&all)?;
-    hooks.push(Box::new(AttachmentsHook::new(asked.frame, target.ends.clone(), options.watchdog_ns(), take)));
-    breadcrumbs(asked.run, &mut hooks);
-    let summary = replay(capture, options, On::Vulkan, hooks, 0, &mut ()).map_err(failure)?;
-    if first && target.left_out.is_empty() || summary.report.divergences.count > 0 {
-        tallies(&summary);
-    }
-    if first || !summary.report.validation.is_empty() {
-        validation(&summary, asked.run.validate);
-    }
-    Ok((summary.report.divergences.count == 0, summary.gpu.unwrap_or_default()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::what_if::Action;
+    use trace::actions::Action;
 
     fn of() -> FrameWork {
         let pass = |number, end| FramePass { number, end, ..FramePass::default() };
@@ -284,7 +212,7 @@ mod tests {
             draw(20, 2, &["b"]),
             draw(21, 2, &["b"]),
         ];
-        FrameWork { actions, passes: vec![pass(1, 15), pass(2, 25)], before: 11 }
+        FrameWork { actions, passes: vec![pass(1, 15), pass(2, 25)], before: 11, ..FrameWork::default() }
     }
 
     /// By draw: which blocks are left out.
@@ -295,7 +223,9 @@ mod tests {
         let run = How::default();
         let asked = Asked { frame: 3, after: &after, changes: &[], run: &run };
         let all = targets(&of(), &asked).map_err(|f| f.1)?;
-        Ok(all.into_iter().map(|t| (t.draw, t.left_out)).collect())
+        let of = of();
+        let block = |row: &usize| of.actions[*row].block;
+        Ok(all.into_iter().map(|t| (t.draw, t.replay.left_out.iter().map(block).collect())).collect())
     }
 
     #[test]
@@ -306,14 +236,6 @@ mod tests {
         assert_eq!(targets_of("draw:1-2").unwrap(), each[..2]);
         assert_eq!(targets_of("label:b").unwrap(), [(Some(1), vec![]), (Some(4), vec![])]);
         assert_eq!(targets_of("label:a").unwrap(), [(Some(1), vec![])]);
-    }
-
-    #[test]
-    fn what_was_recorded_before_the_frame_is_known() {
-        let target =
-            |left_out: &[u64]| Target { ends: [15].into(), left_out: left_out.to_vec(), draw: Some(0) };
-        assert!(earlier(&of(), &target(&[21, 10])));
-        assert!(!earlier(&of(), &target(&[11, 21])));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! that are asked last are given up, by name and before they begin, where so many processes of them do not fit. Refuses nothing.
 
 use super::known::tight;
+use super::measure::INTERRUPTED;
 use super::settings::Settings;
 use analyses::verdict::FEWEST as FEWEST_TO_DECIDE;
 use std::time::Duration;
@@ -53,6 +54,17 @@ pub fn give_up(
     let plan = |p: usize| RefusedPlan { plan: note.plans[p].name.clone(), why: why.clone(), instead: None };
     let late: Vec<RefusedPlan> = late.into_iter().map(plan).collect();
     note.refused.extend(late);
+}
+
+/// Gives these up, as somebody asked the run to end.
+pub fn interrupted(note: &mut RunNote, some: &[usize]) {
+    let late = some.iter().map(|p| note.plans[*p].name.clone());
+    let late = late.filter(|plan| note.refused.iter().all(|r| r.plan != *plan));
+    let why = "given up: interrupted".to_owned();
+    let late: Vec<RefusedPlan> =
+        late.map(|plan| RefusedPlan { plan, why: why.clone(), instead: None }).collect();
+    note.refused.extend(late);
+    note.stopped = INTERRUPTED.into();
 }
 
 #[cfg(test)]

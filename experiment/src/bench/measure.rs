@@ -54,15 +54,15 @@ pub struct Measured {
 
 /// Measures it all, into a folder.
 pub fn measure(settings: &Settings, to: &Path) -> Result<Measured, Failure> {
-    measure_and_keep(settings, to, None)
+    measure_and_keep(settings, to, Interrupt::default)
 }
 
-/// The same; where it is said what is kept, it listens from its first process on: asked to end, the run is of the processes that
-/// had taken all of their turns until then.
+/// The same; who listens does so from the first process on: asked to end, the run is of the processes that had taken all of their
+/// turns until then, and of experiments those are given up that are not decided.
 pub fn measure_and_keep(
     settings: &Settings,
     to: &Path,
-    keeps: Option<&'static str>,
+    listens: impl FnOnce() -> Interrupt,
 ) -> Result<Measured, Failure> {
     let began = Instant::now();
     prepare::check(settings)?;
@@ -103,7 +103,7 @@ pub fn measure_and_keep(
     let bar = progress::bytes(u64::from(most) * others.len().div_ceil(together).max(1) as u64, "processes");
     bar.set_style(progress::iterations());
     let random = Rand64::new(settings.seed.into());
-    let interrupt = &keeps.map_or_else(Interrupt::default, Interrupt::listen);
+    let interrupt = &listens();
     let mut all = Together {
         settings,
         interrupt,
@@ -119,17 +119,25 @@ pub fn measure_and_keep(
     };
     // (experiments are decided in the order in which they are asked, some at a time: what is left behind when time is over was never begun)
     let (decide, measured) = (budget::to_decide(settings, most), Instant::now());
-    for (n, some) in others.chunks(together).enumerate().filter(|_| decide > 0) {
+    'deciding: for (n, some) in others.chunks(together).enumerate().filter(|_| decide > 0) {
         for number in 0..decide {
             // (the first of all says what a process takes)
             if number == u32::from(n == 0) {
                 let took = (all.took(&measured), began.elapsed());
                 budget::give_up(settings, &mut all.run.note, some, (decide - number, n == 0), took);
             }
-            let _whole = all.number_of(some)?;
+            let whole = all.number_of(some)?;
+            if !whole || interrupt.asked() {
+                let decided = n * together + if whole && number + 1 == decide { some.len() } else { 0 };
+                budget::interrupted(&mut all.run.note, others.get(decided..).unwrap_or_default());
+                break 'deciding;
+            }
         }
     }
     for number in decide..most {
+        if decide > 0 && all.run.note.stopped == INTERRUPTED {
+            break;
+        }
         if number > 0
             && let Some(why) = budget::over(settings, &all.run, number, most, began.elapsed())
         {
@@ -149,13 +157,11 @@ pub fn measure_and_keep(
         }
         if !whole || interrupt.asked() && number + 1 < most {
             all.run.note.stopped = INTERRUPTED.into();
-            if all.run.note.workers.is_empty() {
-                return Err(Failure::new(
-                    "interrupted before the first processes were done: nothing is kept",
-                ));
-            }
             break;
         }
+    }
+    if all.run.note.stopped == INTERRUPTED && all.run.note.workers.is_empty() {
+        return Err(Failure::new("interrupted before the first processes were done: nothing is kept"));
     }
     let mut run = all.run;
     bar.finish_and_clear();

@@ -25,8 +25,7 @@ mod together;
 pub mod traces;
 pub mod worker;
 
-use measure::measure_and_keep;
-pub use measure::{INTERRUPTED, ITERATIONS, Measured, PROCESSES, WARMUP, measure};
+pub use measure::{INTERRUPTED, ITERATIONS, Measured, PROCESSES, WARMUP, measure, measure_and_keep};
 pub use prepare::{check, differs};
 pub use report::report;
 pub use settings::{Prepared, Settings};
@@ -35,6 +34,7 @@ pub use swizzles::plain;
 
 use crate::failure::Failure;
 use crate::files::folder::{self, refuse_full};
+use crate::interrupt::Interrupt;
 use crate::say::complain;
 use analyses::verdict::FEWEST as FEWEST_TO_DECIDE;
 use std::path::Path;
@@ -48,5 +48,5 @@ pub fn bench(settings: &Settings, output: &Path) -> Result<Measured, Failure> {
         ));
     }
     let keeps = "it ends, and keeps what processes have measured to their end";
-    folder::whole(output, |part| measure_and_keep(settings, part, Some(keeps)))
+    folder::whole(output, |part| measure_and_keep(settings, part, || Interrupt::listen(keeps)))
 }

@@ -6,8 +6,8 @@
 
 use super::inputs::{Read, of_json, of_trace};
 use super::pictures;
-use super::state::state;
 use crate::bench::Settings;
+use crate::draw_state::state;
 use crate::failure::{Exit, Failure};
 use crate::files::{input, mmap};
 use crate::frames::{self, work};
@@ -21,14 +21,13 @@ use crate::say::complain;
 use analyses::report::Report;
 use analyses::report::html::Input;
 use analyses::times::frame::bound::bound;
-use analyses::times::frame::state::{Attachment, State, tables};
+use analyses::times::frame::state::{State, tables};
 use analyses::times::frame::{Frame, report};
-use profile::hooks::frame_actions::FramePass;
 use profile::passes::filling;
 use std::path::Path;
+use trace::actions::Action;
 use trace::dir::Dir;
 use trace::plan::Plan;
-use trace::what_if::Action;
 
 /// What is asked where nothing was chosen.
 const QUESTIONS: [&str; 6] = ["hotspots", "simt", "ray-counts", "advice", "uniforms", "annotate"];
@@ -69,7 +68,7 @@ pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
     known(asked.questions)?;
     let capture = input::open(asked.file, asked.run.reading)?;
     // (before anything runs: a frame that is not there is refused)
-    let chosen = asked.frame.map(|frame| work(&capture, asked.run, frame)).transpose()?;
+    let chosen = asked.frame.map(|frame| work(&capture, asked.run, frame, None)).transpose()?;
     let to =
         tempfile::tempdir().map_err(|e| Failure::new(format_args!("no folder for what is measured: {e}")))?;
     progress::step("timing every frame, command by command");
@@ -86,9 +85,9 @@ pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
         found.facts.push(("frame looked into".into(), frame.to_string()));
         found.frame = Some(frame);
         let words = "what one frame does, draw by draw, and what each takes";
-        let work = chosen.map_or_else(|| work(&capture, asked.run, frame), Ok)?;
+        let work = chosen.map_or_else(|| work(&capture, asked.run, frame, None), Ok)?;
         let mut state = state(&capture, &work.actions);
-        state.attachments = attachments(&work.passes);
+        state.attachments = work.passes.iter().flat_map(|p| p.attachments.clone()).collect();
         let report = asked.frame_report(&work.actions, &state, frame, to.path(), &mut notes);
         found.reports.push((report, words.into()));
         for (name, folder) in asked.traces(frame, to.path(), &mut notes)? {
@@ -117,28 +116,6 @@ pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
     found.notes.extend(notes.all);
     into.inputs.push(found);
     Ok(())
-}
-
-/// What passes draw to.
-fn attachments(passes: &[FramePass]) -> Vec<Attachment> {
-    let of = |pass: &FramePass| {
-        let number = pass.number;
-        let all = pass.attachments.clone().into_iter();
-        all.map(move |a| {
-            let (index, what, image, format) = (a.index, a.what, a.image, a.format);
-            Attachment {
-                pass: number,
-                index,
-                what,
-                image,
-                format,
-                extent: a.extent,
-                samples: a.samples,
-                ops: a.ops,
-            }
-        })
-    };
-    passes.iter().flat_map(of).collect()
 }
 
 /// What has to be said of a page, and what that makes of the exit code.

@@ -7,7 +7,6 @@ pub mod capture;
 pub mod inputs;
 mod pictures;
 pub mod plots;
-mod state;
 
 use analyses::report::html::Input;
 

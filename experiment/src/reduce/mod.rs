@@ -5,10 +5,13 @@
 //! all that uses what it makes (`graph`). What is still wrong a process says (`still`), so that nothing has to be understood of why. Where something went,
 //! the whole is gone through again, until nothing can go or the budget is over.
 //!
-//! Guarantees: what is written shows the fault, as the last that was tried and did; blocks that stay are, byte for byte, the capture's. What is known is kept
+//! Of what is left, functions of shaders are emptied, and data are made zero, in the same way (`parts`).
+//!
+//! Guarantees: what is written shows the fault, as the last that was tried and did; what stays is, byte for byte, the capture's. What is known is kept
 //! beside the result while the search goes on, and a search that was ended goes on from there. Refuses captures that do not show the fault.
 
 mod graph;
+mod parts;
 mod still;
 
 pub use still::Still;
@@ -20,10 +23,10 @@ use crate::how::How;
 use crate::progress;
 use crate::say::note;
 use gfxr_parse::container::Capture;
-use gfxr_parse::writer::Writer;
 use graph::Graph;
+use parts::{Blocks, Data, Functions, Parts};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use still::{Oracle, Seen};
@@ -52,6 +55,10 @@ pub struct Reduced {
     pub calls: [u64; 2],
     /// Blocks before and after.
     pub blocks: [u64; 2],
+    /// Functions of shaders that do something, of the blocks that are left, before and after.
+    pub functions: [u64; 2],
+    /// Pieces of data that are not zero, of the blocks that are left, before and after.
+    pub data: [u64; 2],
     /// Bytes before and after.
     pub bytes: [u64; 2],
     /// Processes that were asked.
@@ -68,8 +75,8 @@ struct Kept {
     /// BLAKE3 of the capture.
     capture: String,
     still: String,
-    /// Blocks that went.
-    gone: Vec<u32>,
+    /// What went, by what it is.
+    gone: BTreeMap<String, Vec<u32>>,
 }
 
 /// Least time that a process is waited for, and how many times that of the last one that showed the fault.
@@ -108,30 +115,34 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     }
     oracle.patience = PATIENCE.0.max(whole.took * PATIENCE.1);
     oracle.seen = Some(whole);
-    let known = Kept {
+    let kept = Kept {
         capture: blake3::hash(capture.bytes()).to_hex().to_string(),
         still: settings.still.to_string(),
-        gone: vec![],
+        gone: BTreeMap::new(),
     };
-    let mut search = Search {
-        gone: vec![false; graph.calls.len()],
-        tried: HashSet::new(),
-        asked: 1,
-        until: began + settings.budget,
-        capture: &capture,
-        graph: &graph,
-        oracle: &mut oracle,
-        trial: &trial,
-        notes: &notes,
-        idle: &idle,
-        known,
-    };
+    let blocks = Blocks { capture: &capture, graph: &graph };
     if settings.still.may_end_the_gpu() {
-        write_file(&idle, &written(&capture, &graph.idle())?)?;
+        write_file(&idle, &blocks.written(&graph.idle())?)?;
     }
-    search.resume()?;
-    let minimal = search.all()?;
-    let bytes = written(&capture, &search.gone)?;
+    let (asked, until) = (1, began + settings.budget);
+    let mut to = Trials { asked, until, oracle, trial: &trial, notes: &notes, idle: &idle, known: kept };
+    to.resume()?;
+    let (gone, mut minimal) = to.search(&blocks)?;
+    let mut bytes = blocks.written(&gone)?;
+    let open = |bytes| Capture::new(bytes).map_err(Failure::new).map(|c| c.within(capture.budget()));
+    let (mut functions, mut data) = ([0; 2], [0; 2]);
+    if minimal {
+        let left = open(bytes)?;
+        let parts = Functions::of(&left)?;
+        let found = to.search(&parts)?;
+        (functions, minimal, bytes) = (counted(&found.0), found.1, parts.written(&found.0)?);
+    }
+    if minimal {
+        let left = open(bytes)?;
+        let parts = Data::of(&left)?;
+        let found = to.search(&parts)?;
+        (data, minimal, bytes) = (counted(&found.0), found.1, parts.written(&found.0)?);
+    }
     write_file(output, &bytes)?;
     if minimal {
         let _ = std::fs::remove_file(&notes);
@@ -140,25 +151,27 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     Ok(Reduced {
         schema_version: 1,
         still: settings.still.to_string(),
-        calls: [left(&|b| graph.calls[b]), left(&|b| graph.calls[b] && !search.gone[b])],
-        blocks: [left(&|_| true), left(&|b| !search.gone[b])],
+        calls: [left(&|b| graph.calls[b]), left(&|b| graph.calls[b] && !gone[b])],
+        blocks: counted(&gone),
+        functions,
+        data,
         bytes: [capture.bytes().len() as u64, bytes.len() as u64],
-        tried: search.asked,
+        tried: to.asked,
         seconds: began.elapsed().as_secs_f64(),
         minimal,
     })
 }
 
-struct Search<'s> {
-    /// By block.
-    gone: Vec<bool>,
-    /// Hashes of what was tried, and did not show the fault.
-    tried: HashSet<blake3::Hash>,
+/// How many there were, and how many are left.
+fn counted(gone: &[bool]) -> [u64; 2] {
+    [gone.len() as u64, gone.iter().filter(|g| !**g).count() as u64]
+}
+
+/// Trials, and what they have come to.
+struct Trials<'s> {
     asked: u64,
     until: Instant,
-    capture: &'s Capture,
-    graph: &'s Graph,
-    oracle: &'s mut Oracle<'s>,
+    oracle: Oracle<'s>,
     trial: &'s Path,
     notes: &'s Path,
     /// The capture without submissions.
@@ -166,8 +179,8 @@ struct Search<'s> {
     known: Kept,
 }
 
-impl Search<'_> {
-    /// Goes on where a search of the same was ended.
+impl Trials<'_> {
+    /// What is known of a search of the same that was ended.
     fn resume(&mut self) -> Result<(), Failure> {
         let Ok(text) = std::fs::read(self.notes) else { return Ok(()) };
         let kept: Kept = serde_json::from_slice(&text).map_err(|e| {
@@ -177,17 +190,52 @@ impl Search<'_> {
             let other = "is of another capture or fault; remove it to begin anew";
             return Err(Failure::new(format_args!("{} {other}", self.notes.display())));
         }
-        let gone: Vec<u32> = kept.gone.into_iter().filter(|b| (*b as usize) < self.gone.len()).collect();
-        note(format_args!(
-            "going on where {} was left: {} blocks are gone",
-            self.notes.display(),
-            gone.len()
-        ));
-        self.without(&gone)?;
+        self.known = kept;
         Ok(())
     }
 
-    /// How many blocks are left.
+    /// Takes away what can go of these; what is gone, and whether nothing more can go.
+    fn search(&mut self, parts: &dyn Parts) -> Result<(Vec<bool>, bool), Failure> {
+        let known = self.known.gone.get(parts.name()).cloned().unwrap_or_default();
+        let mut search = Search { gone: vec![false; parts.units()], tried: HashSet::new(), parts, to: self };
+        let known: Vec<u32> = known.into_iter().filter(|u| (*u as usize) < parts.units()).collect();
+        if !known.is_empty() {
+            let notes = search.to.notes.display();
+            note(format_args!("going on where {notes} was left: {} {} are gone", known.len(), parts.name()));
+            search.without(&known)?;
+        }
+        let minimal = search.all()?;
+        Ok((search.gone, minimal))
+    }
+
+    /// Ends the search where the GPU is of no use any more.
+    fn usable(&self, behind: &Seen) -> Result<(), Failure> {
+        match self.oracle.works(behind, self.idle)? {
+            true => Ok(()),
+            false => Err(Failure::with(
+                Exit::Gone,
+                format!(
+                    "the GPU is of no use any more: a replay that submits nothing does not end well. Reset it, or start the machine anew; the same command \
+                     line goes on from {}",
+                    self.notes.display()
+                ),
+            )),
+        }
+    }
+}
+
+/// A search among parts.
+struct Search<'s, 't> {
+    /// By unit.
+    gone: Vec<bool>,
+    /// Hashes of what was tried, and did not show the fault.
+    tried: HashSet<blake3::Hash>,
+    parts: &'s dyn Parts,
+    to: &'s mut Trials<'t>,
+}
+
+impl Search<'_, '_> {
+    /// How many units are left.
     fn left(&self) -> usize {
         self.gone.iter().filter(|g| !**g).count()
     }
@@ -196,8 +244,9 @@ impl Search<'_> {
     fn all(&mut self) -> Result<bool, Failure> {
         loop {
             let before = self.left();
-            for level in &self.graph.levels {
-                progress::step(&format!("{}: {} blocks are left", level.name, self.left()));
+            let parts = self.parts;
+            for level in parts.levels() {
+                progress::step(&format!("{}: {} {} are left", level.name, self.left(), parts.name()));
                 if !self.level(&level.groups)? {
                     return Ok(false);
                 }
@@ -217,11 +266,11 @@ impl Search<'_> {
             // (what comes last is used least)
             let mut kept = vec![];
             for some in left.rchunks(size) {
-                if Instant::now() >= self.until {
+                if Instant::now() >= self.to.until {
                     return Ok(false);
                 }
-                let blocks = some.iter().flat_map(|g| g.iter().copied()).filter(|b| !self.gone[*b as usize]);
-                let all = self.graph.with_users(blocks);
+                let units = some.iter().flat_map(|g| g.iter().copied()).filter(|b| !self.gone[*b as usize]);
+                let all = self.parts.with_users(&units.collect::<Vec<_>>());
                 if all.is_empty() || !self.without(&all)? {
                     kept.extend(some.iter().rev().copied());
                 }
@@ -236,10 +285,10 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Takes these blocks away if the fault is there without them.
-    fn without(&mut self, blocks: &[u32]) -> Result<bool, Failure> {
+    /// Takes these units away if the fault is there without them.
+    fn without(&mut self, units: &[u32]) -> Result<bool, Failure> {
         let before = self.gone.clone();
-        blocks.iter().for_each(|b| self.gone[*b as usize] = true);
+        units.iter().for_each(|b| self.gone[*b as usize] = true);
         if self.gone == before {
             return Ok(true);
         }
@@ -249,45 +298,21 @@ impl Search<'_> {
             self.gone = before;
             return Ok(false);
         }
-        write_file(self.trial, &written(self.capture, &self.gone)?)?;
-        self.asked += 1;
-        let seen = self.oracle.look(self.trial)?;
-        if !self.oracle.is(&seen) {
+        let to = &mut *self.to;
+        write_file(to.trial, &self.parts.written(&self.gone)?)?;
+        to.asked += 1;
+        let seen = to.oracle.look(to.trial)?;
+        if !to.oracle.is(&seen) {
             self.gone = before;
-            self.usable(&seen)?;
+            to.usable(&seen)?;
             self.tried.insert(hash);
             return Ok(false);
         }
-        self.oracle.patience = PATIENCE.0.max(seen.took * PATIENCE.1);
-        self.known.gone = (0..self.gone.len() as u32).filter(|b| self.gone[*b as usize]).collect();
-        write_file(self.notes, &serde_json::to_vec(&self.known).map_err(Failure::new)?)?;
-        self.usable(&seen)?;
+        to.oracle.patience = PATIENCE.0.max(seen.took * PATIENCE.1);
+        let gone = (0..self.gone.len() as u32).filter(|b| self.gone[*b as usize]).collect();
+        to.known.gone.insert(self.parts.name().to_owned(), gone);
+        write_file(to.notes, &serde_json::to_vec(&to.known).map_err(Failure::new)?)?;
+        to.usable(&seen)?;
         Ok(true)
     }
-
-    /// Ends the search where the GPU is of no use any more.
-    fn usable(&self, behind: &Seen) -> Result<(), Failure> {
-        match self.oracle.works(behind, self.idle)? {
-            true => Ok(()),
-            false => Err(Failure::with(
-                Exit::Gone,
-                format!(
-                    "the GPU is of no use any more: a replay that submits nothing does not end well. Reset it, or start the machine anew; the same command \
-                     line goes on from {}",
-                    self.notes.display()
-                ),
-            )),
-        }
-    }
-}
-
-/// The capture without what is gone.
-fn written(capture: &Capture, gone: &[bool]) -> Result<Vec<u8>, Failure> {
-    let mut writer = Writer::new(vec![], capture.header()).map_err(Failure::new)?;
-    for (block, gone) in capture.blocks_of_main_file().zip(gone) {
-        if !gone {
-            writer.raw(&block).map_err(Failure::new)?;
-        }
-    }
-    writer.finish().map_err(Failure::new)
 }

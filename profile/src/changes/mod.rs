@@ -25,6 +25,7 @@ mod subgroup_size;
 mod tally;
 mod workgroup_size;
 
+pub use edit::Code;
 pub use entry::Entry;
 pub use tally::NOTE;
 

@@ -2,19 +2,23 @@
 //! buffers are submitted. It needs no device.
 //!
 //! Guarantees: each execution is a row of its own, in the order of submission; draws and passes are numbered as everywhere
-//! ([`super::numbering`]). Refuses nothing; a frame that is not there has no rows.
+//! ([`super::numbering`]). What chosen ones read and write is told as it is when they are submitted. Refuses nothing; a frame that is not there has no rows.
 
 use super::numbering::{Executed, Met, Numbering};
+use super::resources::Programs;
 use super::resources::names::value;
+use super::resources::used::{Used, used};
+
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use replay::error::Result;
 use replay::exec::{Executor, Hook, Next};
 use replay::hook::Commands;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
-use trace::what_if::Action;
-use world::commands::{Attachment, Command, Pass, Program};
+use trace::actions::{Action, Attachment, Choice};
+use world::commands::{self, Command, Pass, Program};
 use world::walk::submitted;
 use world::{Depth, Frame, Outcome, World};
 
@@ -31,6 +35,8 @@ const WANTED: [&str; 5] = [
 pub struct FrameActionsHook {
     frame: u64,
     numbering: Numbering,
+    /// Those of which it is told what they use, and what is known of their programs.
+    chosen: Option<(Choice, Programs)>,
     out: Rc<RefCell<FrameWork>>,
 }
 
@@ -43,6 +49,8 @@ pub struct FrameWork {
     pub passes: Vec<FramePass>,
     /// The block of the last submission before the frame: what was recorded earlier may have run in earlier frames, too.
     pub before: u64,
+    /// By row, what chosen actions read and write.
+    pub used: BTreeMap<usize, Vec<Used>>,
 }
 
 /// A render pass of a frame.
@@ -57,45 +65,27 @@ pub struct FramePass {
     /// The block of the command that ends it (of one that is resumed, the last).
     pub end: u64,
     /// What it draws to.
-    pub attachments: Vec<Attached>,
-}
-
-/// An attachment of a render pass, in the registry's words without what they begin with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Attached {
-    /// Its place: in the framebuffer, or in the order colour, depth, stencil, rate.
-    pub index: u64,
-    /// What it is for: colour, depth, stencil, rate; of render passes `by subpass`.
-    pub what: &'static str,
-    /// The captured id of the image, and its debug name.
-    pub image: (u64, String),
-    /// VkFormat of the view.
-    pub format: String,
-    /// Width and height of the image.
-    pub extent: [u32; 2],
-    /// Samples of a texel.
-    pub samples: u32,
-    /// VkAttachmentLoadOp and VkAttachmentStoreOp.
-    pub ops: [String; 2],
+    pub attachments: Vec<Attachment>,
 }
 
 impl FrameActionsHook {
-    /// For a frame; and where its actions will be.
-    pub fn new(frame: u64) -> (FrameActionsHook, Rc<RefCell<FrameWork>>) {
+    /// For a frame, and those of its actions whose resources are wanted; and where they will be.
+    pub fn new(frame: u64, chosen: Option<Choice>) -> (FrameActionsHook, Rc<RefCell<FrameWork>>) {
         let out = Rc::default();
-        let hook = FrameActionsHook { frame, numbering: Numbering::named(), out: Rc::clone(&out) };
+        let chosen = chosen.map(|choice| (choice, Programs::default()));
+        let hook = FrameActionsHook { frame, numbering: Numbering::named(), chosen, out: Rc::clone(&out) };
         (hook, out)
     }
 }
 
 impl FrameWork {
     /// One of the frame's commands.
-    fn add(&mut self, world: &World, at: &Executed<'_>) {
+    fn add(&mut self, world: &World, at: &Executed<'_>, chosen: &mut Option<(Choice, Programs)>) {
         let (pass, pass_name) = &at.around.pass;
         match &at.recorded.command {
             Command::BeginPass(begun) if self.passes.last().is_none_or(|p| p.number < *pass) => {
                 let (number, name, labels) = (*pass, pass_name.clone(), at.around.labels());
-                let attachments = attached(world, begun);
+                let attachments = attached(world, number, begun);
                 self.passes.push(FramePass { number, name, labels, end: at.recorded.block, attachments });
             }
             Command::EndPass => {
@@ -120,6 +110,12 @@ impl FrameWork {
                     pass: *pass,
                     pass_name: pass_name.clone(),
                 });
+                let (row, action) = (self.actions.len() - 1, &self.actions[self.actions.len() - 1]);
+                if let Some((choice, programs)) = chosen
+                    && choice.is(at.action, action)
+                {
+                    self.used.insert(row, used(world, programs, invoke));
+                }
             }
             _ => {}
         }
@@ -127,11 +123,12 @@ impl FrameWork {
 }
 
 /// What a pass draws to.
-fn attached(world: &World, pass: &Pass) -> Vec<Attached> {
-    let one = |(index, a): (u64, &Attachment)| {
+fn attached(world: &World, number: u64, pass: &Pass) -> Vec<Attachment> {
+    let one = |(index, a): (u64, &commands::Attachment)| {
         let view = world.image_views.get(&a.view)?;
         let image = world.images.get(&view.image);
-        Some(Attached {
+        Some(Attachment {
+            pass: number,
             index,
             what: a.what.words(),
             image: (view.image, world.name(view.image).to_owned()),
@@ -173,7 +170,7 @@ impl Hook for FrameActionsHook {
                 let wanted = call.frame == self.frame;
                 self.numbering.submit(world, id, &submitted(call), &mut |met| {
                     if let (true, Met::Executes(at)) = (wanted, met) {
-                        out.add(world, at);
+                        out.add(world, at, &mut self.chosen);
                     }
                 });
                 if call.frame < self.frame {
@@ -202,7 +199,7 @@ mod tests {
     fn of(sample: &str, frame: u64) -> Vec<(String, u64)> {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples").join(sample);
         let capture = Capture::new(std::fs::read(file).expect("a sample")).expect("a capture");
-        let (hook, found) = FrameActionsHook::new(frame);
+        let (hook, found) = FrameActionsHook::new(frame, None);
         let options = Options { frames: Some((0, frame)), ..Options::default() };
         replay(&capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut ()).expect("it follows");
         found.take().actions.into_iter().map(|a| (a.kind, a.submission)).collect()

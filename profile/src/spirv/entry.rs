@@ -93,9 +93,14 @@ impl Module {
         }
         self.entry_points.retain(|i| entry_of(i).as_ref() == Some(&entry));
         let keep: HashSet<usize> = self.reachable(entry.function).into_iter().collect();
-        let mut gone: HashSet<u32> =
-            all.iter().map(|e| e.function).filter(|f| *f != entry.function).collect();
+        let gone: HashSet<u32> = all.iter().map(|e| e.function).filter(|f| *f != entry.function).collect();
         self.modes.retain(|i| i.id_at(0).is_none_or(|f| !gone.contains(&f)));
+        self.keep_functions(&keep, gone);
+        Ok(entry)
+    }
+
+    /// Takes away all functions but these, and what is said of them and of other ids that are gone.
+    pub(super) fn keep_functions(&mut self, keep: &HashSet<usize>, mut gone: HashSet<u32>) {
         let mut i = 0;
         self.functions.retain(|f| {
             i += 1;
@@ -117,7 +122,6 @@ impl Module {
         for section in [&mut self.globals, &mut self.tail] {
             section.retain(|i| i.op() != Op::ExtInst || i.ids().all(|id| !gone.contains(&id)));
         }
-        Ok(entry)
     }
 
     /// Adds a global variable to the entry points' interfaces, where this version wants it there: inputs and outputs

@@ -9,6 +9,7 @@
 
 mod cfg;
 mod edit;
+mod emptied;
 mod entry;
 mod error;
 mod function;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::testing::{self, scenes as modules};
+use std::collections::BTreeSet;
 
 /// What is wrong with a module; nothing where spirv-val is absent.
 fn wrong(m: &Module) -> Option<String> {
@@ -24,6 +25,25 @@ fn modules_come_back_word_for_word_and_know_where_everything_stood() {
             seen += 1;
         }
         assert!(seen > 3, "{}", path.display());
+    }
+}
+
+#[test]
+fn modules_of_empty_functions_are_valid_and_only_entry_points_are_left() {
+    for (path, w) in modules() {
+        let whole = Module::read(&w).expect("it was read before");
+        let busy = whole.busy_functions();
+        assert!(!busy.is_empty(), "{}", path.display());
+        for some in busy.iter().map(|f| BTreeSet::from([*f])).chain([busy.iter().copied().collect()]) {
+            let mut m = whole.clone();
+            m.empty(&some);
+            assert!(m.busy_functions().iter().all(|f| !some.contains(f)), "{}", path.display());
+            assert_eq!(wrong(&m), None, "{}: {some:?}", path.display());
+        }
+        let mut m = whole.clone();
+        m.empty(&busy.into_iter().collect());
+        let entries: BTreeSet<u32> = whole.entries().iter().map(|e| e.function).collect();
+        assert_eq!(m.functions.iter().map(Function::id).collect::<BTreeSet<u32>>(), entries);
     }
 }
 

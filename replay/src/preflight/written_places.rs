@@ -168,7 +168,7 @@ impl Scan<'_> {
                 let Some(first) = used.next() else { continue };
                 let writes = first || used.any(|w| w);
                 world.bound_at(invoke, n, b.binding, None, &mut found);
-                for d in found.drain(..) {
+                for (_, d) in found.drain(..) {
                     all.extend(self.place(world, &d, writes));
                 }
             }

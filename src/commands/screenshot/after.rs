@@ -9,19 +9,12 @@ use experiment::attachments::compare::{Comparison, Other, compare as compared};
 use experiment::attachments::index::{Row, To, write};
 use experiment::attachments::{After, Asked};
 use experiment::frames;
-use experiment::replaying::options;
 use gfxr_parse::container::Capture;
 use std::collections::BTreeMap;
 
 /// The one frame that is looked at.
 fn frame(args: &ScreenshotArgs, capture: &Capture) -> Result<u64, Failure> {
-    let there = frames::there(capture, &options(&args.run.how())?.frame_by);
-    let asked = args.frames.as_ref().map(|f| f.all().to_vec());
-    match (asked.as_deref(), there) {
-        (Some(&[(a, b)]), _) if a == b => Ok(a),
-        (None, Some((_, last))) => Ok(last),
-        _ => Err(Failure::usage("--after and --compare look at one frame: say which, by --frames N")),
-    }
+    frames::one(capture, &args.run.how(), args.frames.as_ref(), "--after and --compare look at one frame")
 }
 
 /// Shows what was asked for.

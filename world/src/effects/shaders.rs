@@ -52,10 +52,10 @@ impl World {
         for (set, binding, elements) in &written.slots {
             self.bound_at(invoke, *set, *binding, elements.as_deref(), &mut found);
         }
-        if found.iter().any(|d| matches!(d, Descriptor::Unknown { .. })) {
+        if found.iter().any(|d| matches!(d.1, Descriptor::Unknown { .. })) {
             return self.bytes.forget_everything(why);
         }
-        found.into_iter().for_each(|d| self.wrote_through(&d, why));
+        found.into_iter().for_each(|(_, d)| self.wrote_through(&d, why));
         if written.pointers && !self.addresses.is_empty() {
             self.forget_addressed(Why::new(Reason::Pointer, block));
         }

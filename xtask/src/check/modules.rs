@@ -35,7 +35,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["rewrite", "pass"],
             &["texts", "passes"],
             &["hooks"],
-            &["attachments", "changes", "costs", "pictures", "lib"],
+            &["readback", "changes", "costs", "pictures", "lib"],
         ],
     ),
 ];

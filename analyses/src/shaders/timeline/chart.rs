@@ -1,21 +1,18 @@
 //! A frame's spans as a timeline: a lane for each subgroup in flight, units from top to bottom, callers before what they call.
 //!
 //! Guarantees: spans by begin; times count from the frame's first begin; lanes of a unit have its name. Of frames with more
-//! than [`MOST`] spans these are the first, and the title says so.
+//! than [`MOST_ROWS`] spans these are the first, and the title says so.
 
 use super::lanes::Lanes;
 use super::spans::{Span, Sweep, unit_words};
 use crate::context::Context;
 use crate::report::shapes::{self, SpanKind, Timeline};
-use crate::report::{Column, Unit};
+use crate::report::{Column, MOST_ROWS, Unit};
 use std::collections::BTreeMap;
-
-/// Spans that a page still takes.
-const MOST: usize = 20_000;
 
 /// The timeline of a frame; its spans by begin.
 pub fn chart(context: &Context, all: &[Span], sweep: &Sweep) -> Timeline {
-    let spans = &all[..all.len().min(MOST)];
+    let spans = &all[..all.len().min(MOST_ROWS)];
     let first = spans.iter().map(|s| s.begin).min().unwrap_or(0);
     let placed = Lanes::new(spans);
     let mut names = vec![];

@@ -1,20 +1,17 @@
 //! What each draw, dispatch and trace of a frame had bound: descriptors, down to resources and ranges.
 //!
 //! *Input.* The tables that command `bindings` records (`trace::tables` on resources). Draws are numbered as everywhere: `invocations` has them in the
-//! order of execution. Guarantees: dynamic offsets are added. Refuses nothing: of more than [`MOST`] rows the first are given, and the
+//! order of execution. Guarantees: dynamic offsets are added. Refuses nothing: of more than [`MOST_ROWS`] rows the first are given, and the
 //! number of the others is known.
 
 use super::columns::BOUND;
-use crate::report::{Cell, Table};
+use crate::report::{Cell, MOST_ROWS, Table};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use trace::tables::{
     DESCRIPTORS, DYNAMIC_OFFSETS, INVOCATION_SETS, INVOCATIONS, RESOURCE_BUFFERS, SET_CONTENTS,
 };
 use trace::{Source, Unreadable};
-
-/// Rows that are given at most.
-pub const MOST: usize = 20_000;
 
 /// A descriptor in words: its type, what it is of, where in that, how much; and why it is not known.
 struct Descriptor {
@@ -67,7 +64,7 @@ pub fn bound(trace: &dyn Source, frame: u64) -> Result<(Table, usize), Unreadabl
     let (mut rows, mut more) = (vec![], 0);
     for [draw, set, of, offsets] in sets {
         for &[binding, element, descriptor] in contents.get(&of).into_iter().flatten() {
-            if rows.len() == MOST {
+            if rows.len() == MOST_ROWS {
                 more += 1;
                 continue;
             }

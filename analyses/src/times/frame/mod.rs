@@ -19,7 +19,7 @@ pub(crate) use columns::SHEETS;
 pub use names::Frame;
 use names::{draw, named, numbered, pass, pipeline, short};
 use std::collections::BTreeMap;
-use trace::what_if::Action;
+use trace::actions::Action;
 
 /// The name of the report.
 pub const NAME: &str = "frame";

@@ -2,7 +2,7 @@
 //!
 //! Refuses nothing.
 
-use trace::what_if::Action;
+use trace::actions::Action;
 
 /// A frame.
 #[derive(Clone, Copy, Debug)]

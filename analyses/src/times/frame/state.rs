@@ -1,12 +1,12 @@
 //! The state of a frame's draws: what their pipelines were made with, what was set and bound before each, and what their passes draw to.
 //!
 //! *Input.* Records of the capture's calls, in the registry's words. Guarantees: rows in the order in which they came. Refuses nothing: of more than
-//! [`MOST`] rows the first are given, and the number of the others is known.
+//! [`MOST_ROWS`] rows the first are given, and the number of the others is known.
 
-use super::bound::MOST;
 use super::columns;
 use super::names::{Frame, numbered};
-use crate::report::{Cell, Table};
+use crate::report::{Cell, MOST_ROWS, Table};
+use trace::actions::Attachment;
 
 /// A value that was set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,27 +17,6 @@ pub struct Setting {
     pub what: String,
     /// The value; of a command all that it was given.
     pub value: String,
-}
-
-/// An attachment of a pass.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Attachment {
-    /// The pass's number in the frame.
-    pub pass: u64,
-    /// The attachment's place.
-    pub index: u64,
-    /// What it is for.
-    pub what: &'static str,
-    /// Captured id and debug name of the image.
-    pub image: (u64, String),
-    /// VkFormat.
-    pub format: String,
-    /// Width and height.
-    pub extent: [u32; 2],
-    /// Samples of a texel.
-    pub samples: u32,
-    /// VkAttachmentLoadOp and VkAttachmentStoreOp.
-    pub ops: [String; 2],
 }
 
 /// See the module's header.
@@ -56,9 +35,10 @@ pub struct State {
 /// The tables that have rows; and how many rows they lack.
 pub fn tables(of: &Frame<'_>, state: &State) -> (Vec<Table>, usize) {
     let set = |s: &Setting, key: Cell| vec![key, s.what.as_str().into(), s.value.as_str().into()];
-    let pipelines = state.pipelines.iter().take(MOST).map(|s| set(s, numbered(&of.actions[s.of]).into()));
-    let draws = state.draws.iter().take(MOST).map(|s| set(s, Cell::Count(s.of as u64 + 1)));
-    let attachments = state.attachments.iter().take(MOST).map(|a| {
+    let pipelines =
+        state.pipelines.iter().take(MOST_ROWS).map(|s| set(s, numbered(&of.actions[s.of]).into()));
+    let draws = state.draws.iter().take(MOST_ROWS).map(|s| set(s, Cell::Count(s.of as u64 + 1)));
+    let attachments = state.attachments.iter().take(MOST_ROWS).map(|a| {
         let image = match &*a.image.1 {
             "" => format!("image {}", a.image.0),
             name => format!("image {} \"{name}\"", a.image.0),
@@ -76,7 +56,7 @@ pub fn tables(of: &Frame<'_>, state: &State) -> (Vec<Table>, usize) {
     ];
     tables.retain(|t| !t.rows.is_empty());
     let all = [state.pipelines.len(), state.draws.len(), state.attachments.len()];
-    (tables, state.lacking + all.map(|n| n.saturating_sub(MOST)).iter().sum::<usize>())
+    (tables, state.lacking + all.map(|n| n.saturating_sub(MOST_ROWS)).iter().sum::<usize>())
 }
 
 #[cfg(test)]
@@ -84,7 +64,7 @@ mod tests {
     use super::*;
     use crate::explain::unexplained;
     use crate::report::Report;
-    use trace::what_if::Action;
+    use trace::actions::Action;
 
     #[test]
     fn state_stands_by_draw_pipeline_and_pass() {
@@ -94,7 +74,7 @@ mod tests {
         let one = |of, what: &str, value: &str| Setting { of, what: what.into(), value: value.into() };
         let state = State {
             pipelines: vec![one(0, "pRasterizationState.cullMode", "VK_CULL_MODE_BACK_BIT")],
-            draws: vec![one(1, "SetLineWidth", "lineWidth 2.0"); MOST + 2],
+            draws: vec![one(1, "SetLineWidth", "lineWidth 2.0"); MOST_ROWS + 2],
             attachments: vec![Attachment {
                 pass: 1,
                 what: "colour",
@@ -110,7 +90,7 @@ mod tests {
         let (tables, lacking) = tables(&of, &state);
         assert_eq!(lacking, 5);
         let names: Vec<(&str, usize)> = tables.iter().map(|t| (&*t.name, t.rows.len())).collect();
-        assert_eq!(names, [("attachments", 1), ("state", 1), ("set", MOST)]);
+        assert_eq!(names, [("attachments", 1), ("state", 1), ("set", MOST_ROWS)]);
         assert_eq!(tables[0].rows[0][3], Cell::Text("image 9 \"target\"".into()));
         assert_eq!(tables[1].rows[0][0], Cell::Text("pipeline 7".into()));
         assert_eq!(tables[2].rows[0][0], Cell::Count(2));

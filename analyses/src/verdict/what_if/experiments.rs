@@ -4,8 +4,9 @@
 //! plan runs.
 
 use super::parts::blocks;
+use trace::actions::Action;
 use trace::plan::{Plan, Use};
-use trace::what_if::{Action, Experiment, Part};
+use trace::what_if::{Experiment, Part};
 
 /// What asks for the cost of a part: it is left out.
 pub const COST: &str = "cost";

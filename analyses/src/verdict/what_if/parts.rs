@@ -6,7 +6,8 @@
 //! time are one part, the last. Refuses nothing.
 
 use std::collections::{BTreeSet, HashMap};
-use trace::what_if::{Action, Part};
+use trace::actions::Action;
+use trace::what_if::Part;
 
 /// What parts are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,11 @@ use crate::verdict::Ask;
 use oorandom::Rand64;
 use std::collections::BTreeMap;
 use trace::Nanos;
+use trace::actions::Action;
 use trace::dir::Capture;
 use trace::plan::Plan;
 use trace::run::{FrameSample, RefusedPlan, Run, RunNote, Worker};
-use trace::what_if::{Action, Experiment, Part, WHAT_IF_VERSION, WhatIf};
+use trace::what_if::{Experiment, Part, WHAT_IF_VERSION, WhatIf};
 
 const ASK: Ask = Ask { effect: 0.01, alpha: 0.01 };
 

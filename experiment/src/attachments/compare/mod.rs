@@ -158,7 +158,7 @@ pub fn compare(capture: &Capture, of: &Comparison<'_>) -> Result<Compared, Failu
     }
     let (mut draw, mut read) = (vec![], vec![]);
     if let Some(first) = differing.first() {
-        let frame = work(capture, of.run, of.frame)?;
+        let frame = work(capture, of.run, of.frame, None)?;
         let pass = first.here.place.pass;
         let draws = draws_of(&frame, pass);
         let looked_for = of.after.is_none() || matches!(both.there, There::Written(_)) || draws.is_empty();

@@ -19,8 +19,10 @@ mod program;
 mod reads;
 mod rows;
 mod trail;
+pub mod used;
 
 pub use checked::{Checked, Difference, When};
+pub use copies::enclosed;
 pub use device::OnDevice;
 pub use plan::{Plan, PlanHook};
 pub use program::Programs;

@@ -151,7 +151,7 @@ impl Walk<'_> {
     fn bound(&mut self, module: &Rc<Module>, layout: usize, invoke: &Invoke, set: u32, binding: u32) {
         let mut found = Vec::new();
         self.world.bound_at(invoke, set, binding, None, &mut found);
-        for d in found {
+        for (_, d) in found {
             match d {
                 Descriptor::Buffer { buffer, offset, range, .. } => {
                     self.layout(module, layout, buffer, offset, offset.saturating_add(range));

@@ -1,15 +1,15 @@
-//! Single blocks of a capture, for what differs.
+//! Single blocks of a capture, by number.
 //!
 //! Guarantees: blocks are looked for in one pass, and read when they are asked for. A block that cannot be read has no values and no
 //! bytes. Refuses nothing.
 
-use gfxr_parse::container::{Block, BlockKind, Capture, Scratch};
-use gfxr_parse::decode::decode_found;
-use gfxr_parse::image::Image;
-use gfxr_parse::leaves::{Leaf, leaves};
-use gfxr_parse::meta::Meta;
-use gfxr_parse::schema::command;
-use gfxr_parse::shaders;
+use crate::container::{Block, BlockKind, Capture, Scratch};
+use crate::decode::decode_found;
+use crate::image::Image;
+use crate::leaves::{Leaf, leaves};
+use crate::meta::Meta;
+use crate::schema::command;
+use crate::shaders;
 use std::collections::{BTreeSet, HashMap};
 
 /// The blocks of one capture that are wanted.

@@ -4,15 +4,16 @@
 //! Guarantees: of a command the last call before the draw counts, of those that set a part of several (`firstViewport`, say) the last for each first
 //! one. Descriptors are not here (the analyses' table `bound` has them). Refuses nothing: a call that cannot be read is left out.
 
-use analyses::times::frame::bound::MOST;
+use analyses::report::MOST_ROWS;
 use analyses::times::frame::state::{Setting, State};
 use gfxr_parse::ahead::{Call, What, run};
+use gfxr_parse::blocks::Blocks;
 use gfxr_parse::container::Capture;
-use gfxr_parse::leaves::{Leaf, leaves};
+use gfxr_parse::leaves::Leaf;
 use gfxr_parse::view::View;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow::{Break, Continue};
-use trace::what_if::Action;
+use trace::actions::Action;
 
 /// What commands begin with that set state or bind something other than descriptors and programs.
 const SETS: [&str; 5] = [
@@ -76,13 +77,11 @@ pub fn state(capture: &Capture, actions: &[Action]) -> State {
     let made = parts.values().flatten().filter_map(|p| wanted.made.get(p)).map(|m| m.0);
     let blocks: BTreeSet<u64> =
         wanted.set.values().flat_map(|s| s.values()).map(|set| set.0).chain(made).collect();
-    let mut read: HashMap<u64, Vec<(String, String)>> = HashMap::new();
-    each(capture, blocks.last().copied(), |call| {
-        if blocks.contains(&call.block) {
-            let shown = |(path, leaf)| Some((path, words(leaf)?));
-            read.insert(call.block, leaves(&call.image).into_iter().filter_map(shown).collect());
-        }
-    });
+    let found = Blocks::of(capture, &blocks);
+    let shown = |(path, leaf)| Some((path, words(leaf)?));
+    let values = |block: &u64| found.leaves(*block).into_iter().filter_map(shown).collect();
+    let read: HashMap<u64, Vec<(String, String)>> =
+        blocks.iter().map(|block| (*block, values(block))).collect();
     let mut all = State::default();
     let mut told = HashSet::new();
     for (of, action) in actions.iter().enumerate() {
@@ -99,7 +98,7 @@ pub fn state(capture: &Capture, actions: &[Action]) -> State {
             wanted.set.get(&action.block).into_iter().flat_map(|s| s.values()).collect();
         set.sort_unstable();
         for (block, command) in set {
-            if all.draws.len() == MOST {
+            if all.draws.len() == MOST_ROWS {
                 all.lacking += 1;
                 continue;
             }
@@ -112,25 +111,16 @@ pub fn state(capture: &Capture, actions: &[Action]) -> State {
     all
 }
 
-/// Every call up to a block.
-fn each(capture: &Capture, last: Option<u64>, mut of: impl FnMut(&Call)) {
-    let Some(last) = last else { return };
-    run::<()>(capture, |item| {
-        if item.block > last {
-            return Break(());
-        }
-        if let What::Call(call) = &item.what {
-            of(call);
-        }
-        Continue(())
-    });
-}
-
 fn wanted(capture: &Capture, actions: &[Action]) -> Wanted {
     let draws: HashSet<u64> = actions.iter().map(|a| a.block).collect();
     let mut recording: HashMap<u64, Set> = HashMap::new();
     let mut wanted = Wanted::default();
-    each(capture, draws.iter().max().copied(), |call| {
+    let last = draws.iter().max().copied();
+    run::<()>(capture, |item| {
+        if last.is_none_or(|last| item.block > last) {
+            return Break(());
+        }
+        let What::Call(call) = &item.what else { return Continue(()) };
         let (name, v) = (call.command.canonical, View::call(&call.image));
         if draws.contains(&call.block) {
             let set = recording.get(&call.image.u64(0)).cloned();
@@ -159,6 +149,7 @@ fn wanted(capture: &Capture, actions: &[Action]) -> Wanted {
                 }
             }
         }
+        Continue(())
     });
     wanted
 }

@@ -1,0 +1,356 @@
+//! Resources as files, and the index of them: `frame_N_resources.json`.
+//!
+//! Guarantees: the index has a row for each resource of each command: its files, or why there are none. Equal contents are written once. Images have
+//! a PNG where their format can be shown, and always their texels as they are stored (`.bin`). Refuses nothing of its own.
+
+use super::plan::Moment;
+use super::structures::Structure;
+use crate::failure::Failure;
+use crate::files::output;
+use crate::shots::encode;
+use profile::hooks::resources::used::{At, Used};
+use profile::hooks::screenshot::format::name;
+use profile::readback::copies::Contents;
+use profile::readback::{Readback, Which};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::path::Path;
+use trace::actions::Action;
+
+/// The version of the index's shape.
+const SCHEMA_VERSION: u32 = 1;
+
+/// The index.
+#[derive(Debug, Serialize)]
+pub struct Index {
+    /// The version of its shape.
+    pub schema_version: u32,
+    /// The frame.
+    pub frame: u64,
+    /// The device.
+    pub device: String,
+    /// Draws, dispatches and traces, in order.
+    pub commands: Vec<Row>,
+    /// Acceleration structures that the frame's launches trace rays through.
+    pub structures: Vec<Structure>,
+}
+
+impl Index {
+    /// With everything that was written.
+    pub fn new(frame: u64, device: String, commands: Vec<Row>, structures: Vec<Structure>) -> Index {
+        Index { schema_version: SCHEMA_VERSION, frame, device, commands, structures }
+    }
+}
+
+/// A command.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// Its number in the frame, from 1.
+    pub draw: u64,
+    /// What it is: Draw, DrawIndexed, Dispatch, ….
+    pub kind: String,
+    /// The capture's block that recorded it.
+    pub block: u64,
+    /// The number of its render pass in the frame; 0 outside of one.
+    pub pass: u64,
+    /// That pass's name.
+    pub pass_name: String,
+    /// The captured id of its pipeline; 0 for shader objects.
+    pub pipeline: u64,
+    /// Its debug name.
+    pub pipeline_name: String,
+    /// Debug labels around it, from outside in.
+    pub labels: Vec<String>,
+    /// What was set and bound before it: commands without vkCmd, and what they were given.
+    pub set: Vec<(String, String)>,
+    /// What its pipeline was made with: members of the create info, and their values. Vertex attributes are among them.
+    pub state: Vec<(String, String)>,
+    /// What it reads and writes.
+    pub resources: Vec<Resource>,
+}
+
+/// A resource of a command.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Resource {
+    /// What it is: vertex buffer, index buffer, color0, uniform buffer, ….
+    pub kind: String,
+    /// Of vertex and transform feedback buffers, which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binding: Option<u32>,
+    /// Of descriptors: set, binding and element.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descriptor: Option<[u32; 3]>,
+    /// The shader's name for it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// read, write, or both.
+    pub access: String,
+    /// read: it holds this all the time; before, after: before the command and behind it.
+    pub moment: Option<Moment>,
+    /// The captured id of the buffer, image or structure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<u64>,
+    /// Its debug name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub object_name: String,
+    /// Of buffers, the first byte.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
+    /// Of images, the level and the layer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subresource: Option<[u32; 2]>,
+    /// Of images, the format of the texels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// Of images, width and height.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extent: Option<[u32; 2]>,
+    /// Bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// The BLAKE3 of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blake3: Option<String>,
+    /// The file of them, in the folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// A picture of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picture: Option<String>,
+    /// Why it was not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_read: Option<String>,
+}
+
+/// Where to, and how.
+pub struct To<'a> {
+    /// The folder.
+    pub folder: &'a Path,
+    /// PNGs keep their alpha channel.
+    pub alpha: bool,
+}
+
+/// Files by their contents.
+pub struct Files<'a> {
+    to: &'a To<'a>,
+    frame: u64,
+    /// By the hash of the bytes (and, of pictures, format and extent).
+    known: HashMap<blake3::Hash, String>,
+}
+
+type Said<'s> = &'s dyn Fn(&str) -> Result<(), Failure>;
+
+impl<'a> Files<'a> {
+    /// None yet.
+    pub fn new(to: &'a To<'a>, frame: u64) -> Files<'a> {
+        Files { to, frame, known: HashMap::new() }
+    }
+
+    /// The file of these contents, which is written if there is none.
+    fn write(
+        &mut self,
+        key: blake3::Hash,
+        file: String,
+        bytes: &[u8],
+        said: Said<'_>,
+    ) -> Result<String, Failure> {
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let path = self.to.folder.join(&file);
+        output::write_file(&path, bytes)?;
+        said(&path.display().to_string())?;
+        self.known.insert(key, file.clone());
+        Ok(file)
+    }
+
+    /// Of a resource, its contents.
+    fn contents(
+        &mut self,
+        stem: &str,
+        of: Contents,
+        into: &mut Resource,
+        said: Said<'_>,
+    ) -> Result<(), Failure> {
+        let hash = blake3::hash(&of.bytes);
+        into.bytes = Some(of.bytes.len() as u64);
+        into.blake3 = Some(hash.to_string());
+        into.file = Some(self.write(hash, format!("{stem}.bin"), &of.bytes, said)?);
+        let Some(texture) = of.texture else { return Ok(()) };
+        (into.format, into.extent) = (Some(name(texture.format)), Some(texture.extent));
+        if let Ok(shot) = of.shot(self.frame) {
+            let file = format!("{stem}.png");
+            let wrong = |e| Failure::new(format_args!("{}: {e}", Path::new(&file).display()));
+            let png = encode(&shot, self.to.alpha).map_err(wrong)?;
+            into.picture = Some(self.write(blake3::hash(&png), file, &png, said)?);
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    /// Of an action with this number, and nothing of it read yet.
+    pub fn of(draw: u64, a: &Action) -> Row {
+        Row {
+            draw,
+            kind: a.kind.clone(),
+            block: a.block,
+            pass: a.pass,
+            pass_name: a.pass_name.clone(),
+            pipeline: a.pipeline,
+            pipeline_name: a.pipeline_name.clone(),
+            labels: a.labels.clone(),
+            set: vec![],
+            state: vec![],
+            resources: vec![],
+        }
+    }
+
+    /// What takes no device to be read.
+    pub fn known(&mut self, used: &[Used], files: &mut Files<'_>, said: Said<'_>) -> Result<(), Failure> {
+        for u in used {
+            let mut row = described(u, Some(Moment::Read));
+            match &u.at {
+                At::Bytes(bytes) => {
+                    let stem = self.stem(&row, files.frame);
+                    let contents = Contents { bytes: bytes.clone(), texture: None };
+                    files.contents(&stem, contents, &mut row, said)?;
+                }
+                At::Structure(id) => row.object = Some(*id),
+                At::Unknown(why) => row.not_read = Some((*why).to_owned()),
+                At::Buffer(..) | At::Image(..) => continue,
+            }
+            self.resources.push(row);
+        }
+        Ok(())
+    }
+
+    /// What was read: one of those that it uses, or an attachment.
+    pub fn read(
+        &mut self,
+        of: Option<&Used>,
+        moment: Moment,
+        read: &Readback,
+        files: &mut Files<'_>,
+        said: Said<'_>,
+    ) -> Result<(), Failure> {
+        let mut row = of.map_or_else(Resource::default, |u| described(u, None));
+        if let Which::Attachment(name) = &read.which {
+            (row.kind, row.access) = (name.clone(), "attachment".into());
+        }
+        row.moment = Some(moment);
+        (row.object, row.object_name) = (Some(read.object.0), read.object.1.clone());
+        match &read.contents {
+            Ok(contents) => {
+                let stem = self.stem(&row, files.frame);
+                files.contents(&stem, contents.clone(), &mut row, said)?;
+            }
+            Err(why) => row.not_read = Some(why.clone()),
+        }
+        self.resources.push(row);
+        Ok(())
+    }
+
+    /// The name of its files, without what they end with.
+    fn stem(&self, of: &Resource, frame: u64) -> String {
+        let mut what = match of.descriptor {
+            Some([set, binding, element]) => {
+                let element = if element == 0 { String::new() } else { format!("_element_{element}") };
+                format!("set_{set}_binding_{binding}{element}")
+            }
+            None => of.kind.replace(' ', "_"),
+        };
+        if let Some(binding) = of.binding {
+            what.push_str(&format!("_{binding}"));
+        }
+        let moment = match of.moment {
+            Some(Moment::Before) => "_before",
+            Some(Moment::After) => "_after",
+            _ => "",
+        };
+        format!("frame_{frame}_draw_{}_{what}{moment}", self.draw)
+    }
+
+    /// Resources in the order of what they are, those before the command first.
+    pub fn sort(&mut self) {
+        let key = |r: &Resource| {
+            let descriptor = r.descriptor.is_some();
+            let attachment = r.access == "attachment";
+            (descriptor, attachment, r.descriptor, r.kind.clone(), r.binding, r.moment)
+        };
+        self.resources.sort_by_key(key);
+    }
+}
+
+/// A resource as a command uses it.
+fn described(u: &Used, moment: Option<Moment>) -> Resource {
+    let (offset, subresource) = match &u.at {
+        At::Buffer(_, offset, _) => (Some(*offset), None),
+        At::Image(view, _) => (None, Some([view.range.level, view.range.layer])),
+        _ => (None, None),
+    };
+    Resource {
+        kind: u.kind.to_owned(),
+        binding: u.binding,
+        descriptor: u.slot,
+        name: u.name.clone(),
+        access: u.access.to_owned(),
+        moment,
+        offset,
+        subresource,
+        ..Resource::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn equal_contents_are_one_file_and_rows_are_in_order() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let to = To { folder: folder.path(), alpha: false };
+        let mut files = Files::new(&to, 3);
+        let told = RefCell::new(0);
+        let said = |_: &str| {
+            *told.borrow_mut() += 1;
+            Ok(())
+        };
+        let used = |kind, slot, access| Used {
+            kind,
+            binding: None,
+            slot,
+            name: "n".into(),
+            access,
+            at: At::Buffer(9, 16, 4),
+        };
+        let read = |bytes: &[u8]| Readback {
+            block: 1,
+            which: Which::After(0),
+            object: (9, "b".into()),
+            contents: Ok(Contents { bytes: bytes.to_vec(), texture: None }),
+        };
+        let mut row = Row::of(2, &Action::default());
+        let storage = used("storage buffer", Some([0, 1, 2]), "read write");
+        let index = used("index buffer", None, "read");
+        row.read(Some(&storage), Moment::After, &read(b"abcd"), &mut files, &said).expect("written");
+        row.read(Some(&storage), Moment::Before, &read(b"0000"), &mut files, &said).expect("written");
+        row.read(Some(&index), Moment::Read, &read(b"abcd"), &mut files, &said).expect("written");
+        row.sort();
+        let all: Vec<_> = row.resources.iter().map(|r| (r.kind.as_str(), r.file.as_deref())).collect();
+        let [before, after] =
+            ["before", "after"].map(|m| format!("frame_3_draw_2_set_0_binding_1_element_2_{m}.bin"));
+        assert_eq!(
+            all,
+            [
+                ("index buffer", Some(&*after)),
+                ("storage buffer", Some(&*before)),
+                ("storage buffer", Some(&*after))
+            ]
+        );
+        assert_eq!(*told.borrow(), 2);
+        assert_eq!(std::fs::read(folder.path().join(after)).expect("a file"), b"abcd");
+        assert_eq!(row.resources[0].offset, Some(16));
+    }
+}

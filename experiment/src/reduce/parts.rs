@@ -1,0 +1,266 @@
+//! What can be taken away from a capture, unit by unit: its blocks first, then what functions of shaders do, then the data that it writes.
+//!
+//! Guarantees: what is written is a capture; what is not taken away is, byte for byte, as it was. Refuses blocks that cannot be read.
+
+use super::graph::{Graph, Level};
+use crate::failure::Failure;
+use gfxr_parse::ahead::{What, read};
+use gfxr_parse::container::{Block, BlockKind, Capture, FrameCounter, FrameRule, Payload, Scratch};
+use gfxr_parse::encode::encode_call;
+use gfxr_parse::meta::Meta;
+use gfxr_parse::writer::Writer;
+use profile::ShaderHash;
+use profile::changes::Code;
+use profile::spirv::Module;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+
+/// Bytes of data that are not divided any more, and parts that data are divided into at most.
+const PIECES: (usize, usize) = (256, 16);
+
+/// See the module's header.
+pub trait Parts {
+    /// What its units are, for people.
+    fn name(&self) -> &'static str;
+    /// How many there are.
+    fn units(&self) -> usize;
+    /// What belongs together, from large to small.
+    fn levels(&self) -> &[Level];
+    /// These, and all that cannot stay without them.
+    fn with_users(&self, units: &[u32]) -> Vec<u32> {
+        units.to_vec()
+    }
+    /// The capture without what is gone.
+    fn written(&self, gone: &[bool]) -> Result<Vec<u8>, Failure>;
+}
+
+/// Blocks.
+pub struct Blocks<'c> {
+    /// The capture.
+    pub capture: &'c Capture,
+    /// What uses what.
+    pub graph: &'c Graph,
+}
+
+impl Parts for Blocks<'_> {
+    fn name(&self) -> &'static str {
+        "blocks"
+    }
+
+    fn units(&self) -> usize {
+        self.graph.calls.len()
+    }
+
+    fn levels(&self) -> &[Level] {
+        &self.graph.levels
+    }
+
+    fn with_users(&self, units: &[u32]) -> Vec<u32> {
+        self.graph.with_users(units.iter().copied())
+    }
+
+    fn written(&self, gone: &[bool]) -> Result<Vec<u8>, Failure> {
+        let mut gone = gone.iter();
+        rewritten(self.capture, |writer, block| match gone.next() {
+            Some(true) => Ok(()),
+            _ => writer.raw(block).map_err(Failure::new),
+        })
+    }
+}
+
+/// A capture with each block as `put` writes it.
+fn rewritten(
+    capture: &Capture,
+    mut put: impl FnMut(&mut Writer<Vec<u8>>, &Block<'_>) -> Result<(), Failure>,
+) -> Result<Vec<u8>, Failure> {
+    let mut writer = Writer::new(vec![], capture.header()).map_err(Failure::new)?;
+    for block in capture.blocks_of_main_file() {
+        put(&mut writer, &block)?;
+    }
+    writer.finish().map_err(Failure::new)
+}
+
+/// Functions of shaders: one that is taken away does nothing any more, and what only it calls is gone.
+pub struct Functions<'c> {
+    capture: &'c Capture,
+    /// Shaders by their hash.
+    modules: HashMap<ShaderHash, Module>,
+    units: Vec<(ShaderHash, u32)>,
+    levels: Vec<Level>,
+}
+
+impl<'c> Functions<'c> {
+    /// Those of a capture.
+    pub fn of(capture: &'c Capture) -> Result<Self, Failure> {
+        let (mut modules, mut units) = (HashMap::new(), vec![]);
+        let mut shaders: Vec<Vec<u32>> = vec![];
+        each(capture, &mut |_, what| {
+            let What::Call(call) = what else { return Ok(()) };
+            for (_, words) in Code::all(call) {
+                let hash = ShaderHash::of(&words);
+                if modules.contains_key(&hash) {
+                    continue;
+                }
+                // (what is not understood stays as it is)
+                let Ok(module) = Module::read(&words) else { continue };
+                let first = units.len() as u32;
+                units.extend(module.busy_functions().into_iter().map(|f| (hash, f)));
+                shaders.push((first..units.len() as u32).collect());
+                modules.insert(hash, module);
+            }
+            Ok(())
+        })?;
+        let one = (0..units.len() as u32).map(|u| vec![u]).collect();
+        let levels =
+            vec![Level { name: "shaders", groups: shaders }, Level { name: "functions", groups: one }];
+        Ok(Functions { capture, modules, units, levels })
+    }
+}
+
+impl Parts for Functions<'_> {
+    fn name(&self) -> &'static str {
+        "functions of shaders"
+    }
+
+    fn units(&self) -> usize {
+        self.units.len()
+    }
+
+    fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    fn written(&self, gone: &[bool]) -> Result<Vec<u8>, Failure> {
+        let mut emptied: HashMap<ShaderHash, BTreeSet<u32>> = HashMap::new();
+        for ((hash, function), _) in self.units.iter().zip(gone).filter(|u| *u.1) {
+            emptied.entry(*hash).or_default().insert(*function);
+        }
+        let code: HashMap<ShaderHash, Vec<u32>> = emptied
+            .into_iter()
+            .map(|(hash, functions)| {
+                let mut module = self.modules[&hash].clone();
+                module.empty(&functions);
+                (hash, module.words())
+            })
+            .collect();
+        let mut others: BTreeMap<u64, (u32, u64, Vec<u8>)> = BTreeMap::new();
+        if !code.is_empty() {
+            each(self.capture, &mut |block, what| {
+                let What::Call(call) = what else { return Ok(()) };
+                let mut image = None;
+                for (place, words) in Code::all(call) {
+                    if let Some(new) = code.get(&ShaderHash::of(&words)) {
+                        place.set(image.get_or_insert_with(|| call.image.clone()), new);
+                    }
+                }
+                if let Some(image) = image {
+                    let mut parameters = vec![];
+                    encode_call(&image, &mut parameters);
+                    others.insert(block.index, (call.command.id, call.thread, parameters));
+                }
+                Ok(())
+            })?;
+        }
+        rewritten(self.capture, |writer, block| match others.get(&block.index) {
+            Some((id, thread, parameters)) => writer.call(*id, *thread, parameters).map_err(Failure::new),
+            None => writer.raw(block).map_err(Failure::new),
+        })
+    }
+}
+
+/// Every block of a capture, decoded.
+fn each(
+    capture: &Capture,
+    to: &mut dyn FnMut(&Block<'_>, &What) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let (mut scratch, mut frames) = (Scratch::new(), FrameCounter::with_rule(FrameRule::detect(capture)));
+    for block in capture.blocks_of_main_file() {
+        let place = frames.feed(&block);
+        let what = read(&block, place, None, &mut scratch).map_err(Failure::new)?;
+        to(&block, &what)?;
+    }
+    Ok(())
+}
+
+/// Data that blocks write to memory, buffers and images: what is taken away is zero.
+pub struct Data<'c> {
+    capture: &'c Capture,
+    units: Vec<(u64, Range<usize>)>,
+    levels: Vec<Level>,
+}
+
+/// The data of a block.
+fn data<'b, 'a>(meta: &'b mut Meta<'a>) -> Option<&'b mut Payload<'a>> {
+    match meta {
+        Meta::FillMemory(m) => Some(&mut m.data),
+        Meta::InitBuffer(m) => Some(&mut m.data),
+        Meta::InitImage(m) => Some(&mut m.data),
+        _ => None,
+    }
+}
+
+impl<'c> Data<'c> {
+    /// Those of a capture that are not zero.
+    pub fn of(capture: &'c Capture) -> Result<Self, Failure> {
+        let mut scratch = Scratch::new();
+        let (mut units, mut blocks): (Vec<(u64, Range<usize>)>, Vec<Vec<u32>>) = (vec![], vec![]);
+        for block in capture.blocks_of_main_file() {
+            let Ok(BlockKind::Meta(mut meta)) = block.kind() else { continue };
+            let Some(payload) = data(&mut meta.meta) else { continue };
+            let bytes = payload.to_vec(&mut scratch).map_err(Failure::new)?;
+            let size = bytes.len().div_ceil(PIECES.1).max(PIECES.0);
+            let first = units.len() as u32;
+            let pieces = (0..bytes.len()).step_by(size).map(|at| at..(at + size).min(bytes.len()));
+            let some = pieces.filter(|p| bytes[p.clone()].iter().any(|b| *b != 0));
+            units.extend(some.map(|p| (block.index, p)));
+            if units.len() as u32 > first {
+                blocks.push((first..units.len() as u32).collect());
+            }
+        }
+        let one = (0..units.len() as u32).map(|u| vec![u]).collect();
+        let levels =
+            vec![Level { name: "data", groups: blocks }, Level { name: "pieces of data", groups: one }];
+        Ok(Data { capture, units, levels })
+    }
+}
+
+impl Parts for Data<'_> {
+    fn name(&self) -> &'static str {
+        "pieces of data"
+    }
+
+    fn units(&self) -> usize {
+        self.units.len()
+    }
+
+    fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    fn written(&self, gone: &[bool]) -> Result<Vec<u8>, Failure> {
+        let mut zeros: HashMap<u64, Vec<Range<usize>>> = HashMap::new();
+        for ((block, piece), _) in self.units.iter().zip(gone).filter(|u| *u.1) {
+            zeros.entry(*block).or_default().push(piece.clone());
+        }
+        let mut scratch = Scratch::new();
+        rewritten(self.capture, |writer, block| {
+            let Some(pieces) = zeros.get(&block.index) else {
+                return writer.raw(block).map_err(Failure::new);
+            };
+            let mut kind = block.kind().map_err(Failure::new)?;
+            let mut bytes = vec![];
+            if let BlockKind::Meta(meta) = &mut kind
+                && let Some(payload) = data(&mut meta.meta)
+            {
+                bytes = payload.to_vec(&mut scratch).map_err(Failure::new)?;
+            }
+            pieces.iter().for_each(|p| bytes[p.clone()].fill(0));
+            if let BlockKind::Meta(meta) = &mut kind
+                && let Some(payload) = data(&mut meta.meta)
+            {
+                *payload = Payload::plain(&bytes);
+            }
+            writer.block(&kind).map_err(Failure::new)
+        })
+    }
+}

@@ -1,0 +1,231 @@
+//! What a draw, dispatch or trace reads and writes: vertex, index and indirect buffers, shader binding tables, push constants, and what its shaders
+//! use of the descriptors that are bound.
+//!
+//! Guarantees: descriptors and dynamic offsets are as they are when the command is submitted; what no shader of the command uses is left out. Of
+//! an array whose elements shaders choose, the first [`MOST_ELEMENTS`] that were written are given, and it is said that there are more. What is read by an
+//! address in a shader is not known here. Refuses nothing: what is not known is there, with the reason.
+
+use super::{Programs, names};
+use world::commands::{Indirect, Invoke, Place, Sizes, Stream, Table};
+use world::layouts::ty;
+use world::objects::ImageView;
+use world::sets::Descriptor;
+use world::{AtSet, World};
+
+/// Elements of an array that are given, at most.
+pub const MOST_ELEMENTS: usize = 64;
+
+/// A resource as a command uses it.
+#[derive(Clone, Debug)]
+pub struct Used {
+    /// What it is: vertex buffer, index buffer, indirect arguments, … or the type of its descriptor.
+    pub kind: &'static str,
+    /// Which of its kind: a binding of vertex buffers, say; none for descriptors.
+    pub binding: Option<u32>,
+    /// Of a descriptor: set, binding and element.
+    pub slot: Option<[u32; 3]>,
+    /// The shader's name for it.
+    pub name: String,
+    /// Read, write, or both.
+    pub access: &'static str,
+    /// Where it lies.
+    pub at: At,
+}
+
+/// Where it lies.
+#[derive(Clone, Debug)]
+pub enum At {
+    /// In a buffer: its captured id, the first byte, how many.
+    Buffer(u64, u64, u64),
+    /// In what a view shows, in this VkImageLayout.
+    Image(ImageView, u32),
+    /// In calls: push constants, an inline uniform block.
+    Bytes(Vec<u8>),
+    /// In an acceleration structure, by its captured id.
+    Structure(u64),
+    /// It is not known, and why not.
+    Unknown(&'static str),
+}
+
+impl Used {
+    /// Whether the command may write to it.
+    pub fn written(&self) -> bool {
+        self.access.contains("write")
+    }
+}
+
+/// What an invocation uses, in order.
+pub fn used(world: &World, programs: &mut Programs, invoke: &Invoke) -> Vec<Used> {
+    let mut all = vec![];
+    streams(world, invoke, &mut all);
+    let facts = programs.facts(invoke);
+    let pushed = &invoke.bindings.push.bytes;
+    let pushed = &pushed[..pushed.len().min(facts.push_bytes as usize)];
+    if !pushed.is_empty() {
+        let at = At::Bytes(pushed.to_vec());
+        let (kind, name) = ("push constants", String::new());
+        all.push(Used { kind, binding: None, slot: None, name, access: "read", at });
+    }
+    for (&(set, binding), slot) in &facts.slots {
+        let elements: Option<Vec<u32>> =
+            slot.elements.as_ref().map(|e| e.iter().map(|e| *e as u32).collect());
+        let mut found = vec![];
+        world.bound_at(invoke, set, binding, elements.as_deref(), &mut found);
+        let lacking = found.len() > MOST_ELEMENTS;
+        for (element, d) in found.into_iter().take(MOST_ELEMENTS) {
+            let Some((kind, at)) = described(world, invoke, (set, binding), &d) else { continue };
+            let access = if ty::writable(d.ty().unwrap_or(0)) { slot.access.text() } else { "read" };
+            let slot_of = Some([set, binding, element]);
+            let name = slot.name.clone();
+            all.push(Used { kind, binding: None, slot: slot_of, name, access, at });
+        }
+        if lacking {
+            let why = "shaders choose among more elements than are read";
+            let (slot_of, name) = (Some([set, binding, MOST_ELEMENTS as u32]), slot.name.clone());
+            let at = At::Unknown(why);
+            all.push(Used { kind: "other", binding: None, slot: slot_of, name, access: "read", at });
+        }
+    }
+    all
+}
+
+/// Buffers beside descriptors.
+fn streams(world: &World, invoke: &Invoke, all: &mut Vec<Used>) {
+    let mut add = |kind, binding, place: Place, size: u64, access| {
+        let at = match place {
+            Place::Buffer { buffer: 0, .. } | Place::Address(0) => return,
+            Place::Buffer { buffer, offset } => within(world, buffer, offset, size),
+            Place::Address(a) => match world.at_address(a) {
+                Some((buffer, offset)) => within(world, buffer, offset, size),
+                None => At::Unknown("an address of nothing known"),
+            },
+        };
+        all.push(Used { kind, binding, slot: None, name: String::new(), access, at });
+    };
+    if let Some(inputs) = &invoke.inputs {
+        let each = |of: &[Option<Stream>]| -> Vec<(u32, Stream)> {
+            (0..).zip(of).filter_map(|(n, s)| Some((n, (*s)?))).collect()
+        };
+        for (n, s) in each(&inputs.vertices) {
+            add("vertex buffer", Some(n), s.place, s.size, "read");
+        }
+        if let Some((s, kind)) = inputs.indices.filter(|_| invoke.kind().contains("Indexed")) {
+            let (skipped, size) = indices(&invoke.sizes, kind, s.size);
+            let place = match s.place {
+                Place::Buffer { buffer, offset } => {
+                    Place::Buffer { buffer, offset: offset.saturating_add(skipped) }
+                }
+                Place::Address(a) => Place::Address(a.saturating_add(skipped)),
+            };
+            add("index buffer", None, place, size, "read");
+        }
+        for (n, s) in each(&inputs.feedback) {
+            add("transform feedback buffer", Some(n), s.place, s.size, "write");
+        }
+    }
+    match &invoke.sizes {
+        Sizes::Indirect(Indirect { place, draws, stride, size, counter }) => {
+            let all = u64::from(draws.max(&1) - 1).saturating_mul(*stride).saturating_add(*size);
+            add("indirect arguments", None, *place, all, "read");
+            if let Some(counter) = counter {
+                add("indirect count", None, *counter, 4, "read");
+            }
+        }
+        Sizes::ByteCount { counter, .. } => add("indirect count", None, *counter, 4, "read"),
+        _ => {}
+    }
+    let tables: &[Table] = match (&invoke.sizes, &invoke.tables) {
+        (Sizes::Trace { tables, .. }, _) => tables,
+        (_, Some(tables)) => &tables[..],
+        _ => &[],
+    };
+    let names = ["ray generation table", "miss table", "hit table", "callable table"];
+    for (kind, t) in names.into_iter().zip(tables).filter(|t| t.1.size != 0) {
+        add(kind, None, t.place, t.size, "read");
+    }
+}
+
+/// Bytes of the index buffer before those that a draw reads, and how many it reads; `bound`: those that are bound.
+fn indices(sizes: &Sizes, kind: u32, bound: u64) -> (u64, u64) {
+    // VK_INDEX_TYPE_UINT16, VK_INDEX_TYPE_UINT32; else of 8 bits
+    let bytes: u64 = match kind {
+        0 => 2,
+        1 => 4,
+        _ => 1,
+    };
+    match sizes {
+        Sizes::DrawIndexed { indices, first_index, .. } => {
+            let skipped = u64::from(*first_index) * bytes;
+            (skipped, (u64::from(*indices) * bytes).min(bound.saturating_sub(skipped)))
+        }
+        _ => (0, bound),
+    }
+}
+
+/// As far as the buffer goes.
+fn within(world: &World, buffer: u64, offset: u64, size: u64) -> At {
+    let there = world.range_of(buffer, offset, u64::MAX);
+    At::Buffer(buffer, offset, size.min(there))
+}
+
+/// A descriptor's type, and where it leads; none for samplers and what is bound to nothing.
+fn described(
+    world: &World,
+    invoke: &Invoke,
+    (set, binding): (u32, u32),
+    d: &Descriptor,
+) -> Option<(&'static str, At)> {
+    let kind = names::descriptor(d.ty()?);
+    let at = match *d {
+        Descriptor::Image { view, layout, .. } => match world.image_views.get(&view) {
+            Some(view) => At::Image(*view, layout),
+            None if view == 0 => return None,
+            None => At::Unknown("a view that is not there any more"),
+        },
+        Descriptor::Texel { view, .. } => {
+            let v = world.buffer_views.get(&view)?;
+            within(world, v.buffer, v.offset, v.range)
+        }
+        Descriptor::Buffer { buffer, offset, range, .. } if buffer != 0 => {
+            within(world, buffer, offset, range)
+        }
+        Descriptor::Structure { structure } if structure != 0 => At::Structure(structure),
+        Descriptor::Address { address, ty: ty::ACCELERATION_STRUCTURE_KHR, .. } if address != 0 => {
+            let of = world.structures.iter().find(|s| s.1.address == address);
+            of.map_or(At::Unknown("an address of nothing known"), |s| At::Structure(*s.0))
+        }
+        Descriptor::Address { address, range, .. } if address != 0 => match world.at_address(address) {
+            Some((buffer, offset)) => within(world, buffer, offset, range),
+            None => At::Unknown("an address of nothing known"),
+        },
+        Descriptor::Inline => match world.set(invoke, set as usize) {
+            AtSet::Set { contents, .. } | AtSet::Push { contents } => {
+                At::Bytes(contents.inline_bytes(binding).0.to_vec())
+            }
+            _ => return None,
+        },
+        Descriptor::Unknown { why, .. } => At::Unknown(why),
+        _ => return None,
+    };
+    Some((kind, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draw_reads_the_indices_that_it_names() {
+        let sizes = |indices, first_index| Sizes::DrawIndexed {
+            indices,
+            instances: 1,
+            first_index,
+            vertex_offset: 0,
+            first_instance: 0,
+        };
+        assert_eq!(indices(&sizes(3, 6), 0, 100), (12, 6));
+        assert_eq!(indices(&sizes(3, 6), 1, 32), (24, 8), "no more than are bound");
+        assert_eq!(indices(&sizes(3, 6), 1_000_265_000, 100), (6, 3));
+        assert_eq!(indices(&Sizes::Unknown, 1, 100), (0, 100));
+    }
+}

@@ -1,0 +1,196 @@
+//! Copies of images and buffers, recorded into the application's command buffers, and read once the device has made them.
+//!
+//! Guarantees: layouts and contents are as before. Of a view its first level and layer are copied. Refuses, with the reason: images of several samples
+//! or planes, transient ones, formats of an unknown size, buffers that are not there any more, and more than [`MOST_BYTES`].
+#![allow(unsafe_code)]
+
+use crate::changes::memory::barrier;
+use crate::hooks::readable::Readable;
+use crate::hooks::screenshot::read::{Read, Texels, readable};
+use crate::hooks::screenshot::{Content, Shot, format};
+use replay::ash::vk::{self, ImageAspectFlags as Aspect};
+use replay::error::Result;
+use replay::vulkan::Vulkan;
+use world::formats::{self, Plane};
+use world::objects::{ImageView, Subresources};
+
+/// Bytes of one resource, at most.
+pub const MOST_BYTES: u64 = 256 << 20;
+
+/// What is copied.
+#[derive(Clone, Copy, Debug)]
+pub enum Source {
+    /// Of a buffer: its captured id, the first byte, how many.
+    Buffer(u64, u64, u64),
+    /// What a view shows first, in this VkImageLayout.
+    Image(ImageView, u32),
+}
+
+impl Source {
+    /// The captured id of the buffer or image.
+    pub fn object(&self) -> u64 {
+        match self {
+            Source::Buffer(id, ..) => *id,
+            Source::Image(view, _) => view.image,
+        }
+    }
+}
+
+/// How texels lie in what was copied, row by row without gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Texture {
+    /// Of each texel, of the aspect that was copied.
+    pub format: vk::Format,
+    /// Width and height.
+    pub extent: [u32; 2],
+}
+
+/// What was read.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// As it is stored.
+    pub bytes: Vec<u8>,
+    /// Of images.
+    pub texture: Option<Texture>,
+}
+
+impl Contents {
+    /// As 8-bit colours.
+    pub fn shot(self, frame: u64) -> Read<Shot> {
+        let Some(Texture { format, extent: [width, height] }) = self.texture else {
+            return Err("a buffer has no colours".into());
+        };
+        let texel = format::texel_bytes(format).ok_or_else(|| format::refusal(format))?;
+        let row_bytes = width as usize * texel;
+        let rgba = format::to_rgba8(format, &self.bytes, width, height, row_bytes)?;
+        let texels = Texels { width, height, format, row_bytes, bytes: self.bytes };
+        Ok(Shot { frame, swapchain: None, width, height, rgba, stored: Content::from(texels) })
+    }
+}
+
+/// A copy that the device makes.
+pub struct Copy {
+    device: u64,
+    to: Readable,
+    texture: Option<Texture>,
+}
+
+impl Copy {
+    /// Records one, outside of render passes.
+    pub fn record(vk: &Vulkan, commands: vk::CommandBuffer, of: &Source) -> Result<Read<Copy>> {
+        match of {
+            Source::Buffer(id, offset, bytes) => buffer(vk, commands, *id, *offset, *bytes),
+            Source::Image(view, layout) => {
+                image(vk, commands, view, vk::ImageLayout::from_raw(*layout as i32))
+            }
+        }
+    }
+
+    /// What it has copied; the device is done with it.
+    pub fn read(&self) -> Contents {
+        // SAFETY: mapped, of this size, and the device has written it.
+        let bytes = unsafe { std::slice::from_raw_parts(self.to.map, self.to.bytes as usize) }.to_vec();
+        Contents { bytes, texture: self.texture }
+    }
+
+    /// Gives its memory back.
+    pub fn destroy(self, vk: &Vulkan) {
+        if let Ok(d) = vk.device(self.device) {
+            self.to.destroy(&d.ash);
+        }
+    }
+}
+
+/// Memory for a copy.
+fn room(vk: &Vulkan, device: u64, bytes: u64) -> Result<Read<Readable>> {
+    if bytes > MOST_BYTES {
+        let most = MOST_BYTES >> 20;
+        return Ok(Err(format!("has {bytes} bytes; at most {most} MiB of one resource are read")));
+    }
+    let d = vk.device(device)?;
+    let made = Readable::new(&d.ash, &d.gpu.memory, bytes);
+    Ok(made.map_err(|why| format!("there is no memory to copy it to: {why}")))
+}
+
+fn buffer(vk: &Vulkan, commands: vk::CommandBuffer, id: u64, offset: u64, bytes: u64) -> Result<Read<Copy>> {
+    let Some(b) = vk.buffer(id) else { return Ok(Err("its buffer does not exist".into())) };
+    if b.memory.is_none() {
+        return Ok(Err("its buffer has no memory, or is a sparse one".into()));
+    }
+    if !b.usage.contains(vk::BufferUsageFlags::TRANSFER_SRC) {
+        return Ok(Err("its buffer cannot be copied from".into()));
+    }
+    let size = bytes.min(b.size.saturating_sub(offset));
+    if size == 0 {
+        return Ok(Err("no bytes of it are bound".into()));
+    }
+    let to = match room(vk, b.device, size)? {
+        Ok(to) => to,
+        Err(why) => return Ok(Err(why)),
+    };
+    let region = vk::BufferCopy { src_offset: offset, dst_offset: 0, size };
+    // SAFETY: a command buffer that is being recorded, outside of render passes; live buffers, and both ranges are within them.
+    unsafe { vk.device(b.device)?.ash.cmd_copy_buffer(commands, b.live, to.buffer, &[region]) };
+    Ok(Ok(Copy { device: b.device, to, texture: None }))
+}
+
+fn image(
+    vk: &Vulkan,
+    commands: vk::CommandBuffer,
+    view: &ImageView,
+    layout: vk::ImageLayout,
+) -> Result<Read<Copy>> {
+    let Some(image) = vk.image(view.image) else { return Ok(Err("its image does not exist".into())) };
+    if let Err(why) = readable(image, layout) {
+        return Ok(Err(why));
+    }
+    let aspects = image.aspects();
+    let depth = aspects.contains(Aspect::DEPTH) && view.range.aspects != formats::STENCIL;
+    let wanted = if depth { formats::DEPTH } else { aspects.as_raw() };
+    let plane = formats::planes(image.format.as_raw()).unwrap_or_default();
+    let plane = plane.into_iter().find(|p| p.aspect & wanted != 0 && p.divided == (1, 1));
+    let Some(Plane { aspect, block_bytes, block, .. }) = plane.filter(|p| p.aspect < formats::PLANE_0) else {
+        return Ok(Err(format!(
+            "is of {}, whose texels cannot be read one by one",
+            format::name(image.format)
+        )));
+    };
+    let aspect = Aspect::from_raw(aspect);
+    let Subresources { level, layer, .. } = view.range;
+    let size = |n: u32| (n >> level.min(31)).max(1);
+    let [width, height] = [size(image.extent.width), size(image.extent.height)];
+    let blocks = u64::from(width.div_ceil(block.0)) * u64::from(height.div_ceil(block.1));
+    let to = match room(vk, image.device, blocks * u64::from(block_bytes))? {
+        Ok(to) => to,
+        Err(why) => return Ok(Err(why)),
+    };
+    // (a 3D image has one layer; a slice of it is seen where the view begins)
+    let flat = image.kind != vk::ImageType::TYPE_3D;
+    let (layer, slice) = if flat { (layer, 0) } else { (0, layer) };
+    let range = vk::ImageSubresourceRange {
+        aspect_mask: aspects,
+        base_mip_level: level,
+        level_count: 1,
+        base_array_layer: layer,
+        layer_count: 1,
+    };
+    let region = vk::BufferImageCopy {
+        image_subresource: vk::ImageSubresourceLayers {
+            aspect_mask: aspect,
+            mip_level: level,
+            base_array_layer: layer,
+            layer_count: 1,
+        },
+        image_offset: vk::Offset3D { x: 0, y: 0, z: slice as i32 },
+        image_extent: vk::Extent3D { width, height, depth: 1 },
+        ..Default::default()
+    };
+    let d = &vk.device(image.device)?.ash;
+    let copied = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+    barrier(d, commands, (image.live, range), layout, copied);
+    // SAFETY: a command buffer that is being recorded, outside of render passes; a live image in this layout, and a buffer that is large enough.
+    unsafe { d.cmd_copy_image_to_buffer(commands, image.live, copied, to.buffer, &[region]) };
+    barrier(d, commands, (image.live, range), copied, layout);
+    let texture = Texture { format: format::of_aspect(image.format, aspect), extent: [width, height] };
+    Ok(Ok(Copy { device: image.device, to, texture: Some(texture) }))
+}

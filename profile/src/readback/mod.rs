@@ -1,0 +1,216 @@
+//! What resources hold at chosen commands of one frame: the attachments of render passes behind them, and what draws, dispatches and traces read
+//! and write, before and behind them.
+//!
+//! Copies to buffers of ours are put into the application's command buffers, and read once the frame has ended. So the
+//! commands themselves, their order and what comes behind them stay as they are; but what a pass would not store, it stores.
+//!
+//! Guarantees: layouts and contents are those that the application has. Refuses what [`copies`] does, by name and with the reason, and depth and stencil in
+//! layouts of their own. Stencil beside depth is not seen. Where a recording runs several times in the frame, its last run is what is seen.
+
+mod attachments;
+pub mod copies;
+
+use crate::hooks::resources::enclosed;
+use crate::hooks::screenshot::follow::{SUBMITS, all_names};
+use crate::hooks::screenshot::read::{Read, settle};
+use attachments::{MAKES, ended, seen, stored};
+use copies::{Contents, Copy, Source};
+use gfxr_parse::ahead::Call;
+use gfxr_parse::schema::generated::COMMANDS;
+use gfxr_parse::view::View;
+use replay::ash::vk::{self, Handle};
+use replay::error::Result;
+use replay::exec::Executor;
+use replay::hook::{Commands, Hook, Needs, Next};
+use std::collections::{BTreeMap, HashSet};
+use world::commands::RENDERING_SUSPENDING;
+use world::{Depth, Frame, Outcome};
+
+/// What is to be read at the command of a block.
+#[derive(Clone, Debug, Default)]
+pub struct Spot {
+    /// The command ends a pass: what the pass leaves in its attachments.
+    pub attachments: bool,
+    /// What these hold before the command.
+    pub before: Vec<Source>,
+    /// What these hold behind it.
+    pub after: Vec<Source>,
+}
+
+/// By block.
+pub type Spots = BTreeMap<u64, Spot>;
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// An attachment, by what it is in the pass: `color0`, `depth`, `resolve0`, …
+    Attachment(String),
+    /// Of [`Spot::before`], by number.
+    Before(usize),
+    /// Of [`Spot::after`], by number.
+    After(usize),
+}
+
+/// What was read.
+#[derive(Debug)]
+pub struct Readback {
+    /// The block of the command.
+    pub block: u64,
+    /// Which.
+    pub which: Which,
+    /// The captured id of the image or buffer, and its debug name.
+    pub object: (u64, String),
+    /// Its contents, or why there are none.
+    pub contents: Read<Contents>,
+}
+
+/// Who takes them, in the order of blocks.
+pub type Taker = Box<dyn FnMut(Readback) -> Result<()>>;
+
+/// A copy that was recorded, of an object.
+struct Recorded {
+    which: Which,
+    object: u64,
+    made: Read<Copy>,
+}
+
+/// See the module's header.
+pub struct ReadbackHook {
+    frame: u64,
+    spots: Spots,
+    watchdog_ns: u64,
+    take: Taker,
+    recorded: BTreeMap<u64, Vec<Recorded>>,
+    queues: HashSet<u64>,
+}
+
+impl ReadbackHook {
+    /// For these commands of a frame.
+    pub fn new(frame: u64, spots: Spots, watchdog_ns: u64, take: Taker) -> Self {
+        Self { frame, spots, watchdog_ns, take, recorded: BTreeMap::new(), queues: HashSet::new() }
+    }
+
+    /// What of a command is to be copied now, or cannot be.
+    fn wanted(&self, cx: &mut Executor, call: &Call, behind: bool) -> Vec<(Which, u64, Read<Source>)> {
+        let Some(spot) = self.spots.get(&call.block) else { return vec![] };
+        let mut all = vec![];
+        if behind && spot.attachments {
+            let world = cx.objects.world();
+            let pass = ended(world, call.image.u64(0)).filter(|p| p.flags & RENDERING_SUSPENDING == 0);
+            let views = pass.map_or_else(Vec::new, |pass| seen(world, &pass));
+            let Some(vk) = cx.backend.vulkan() else { return vec![] };
+            for of in views {
+                let source = match of.is_apart(vk) {
+                    true => Err("has depth and stencil in layouts of their own".to_owned()),
+                    false => Ok(Source::Image(of.view, of.layout)),
+                };
+                all.push((Which::Attachment(of.name), of.view.image, source));
+            }
+        }
+        let (of, which): (_, fn(usize) -> Which) =
+            if behind { (&spot.after, Which::After) } else { (&spot.before, Which::Before) };
+        all.extend(of.iter().enumerate().map(|(n, s)| (which(n), s.object(), Ok(*s))));
+        all
+    }
+
+    /// Records the copies before or behind a command.
+    fn copy(&mut self, cx: &mut Executor, call: &Call, behind: bool) -> Result<()> {
+        let wanted = self.wanted(cx, call, behind);
+        let commands = vk::CommandBuffer::from_raw(cx.objects.live(call.image.u64(0)));
+        let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+        let (mut all, mut failed) = (vec![], Ok(()));
+        let device = wanted.iter().find_map(|w| match w.2.as_ref().ok()? {
+            Source::Buffer(id, ..) => vk.buffer(*id).map(|b| b.device),
+            Source::Image(view, _) => vk.image(view.image).map(|i| i.device),
+        });
+        let record = || {
+            for (which, object, source) in wanted {
+                let made = source.map(|source| Copy::record(vk, commands, &source));
+                match made {
+                    Ok(Ok(made)) => all.push(Recorded { which, object, made }),
+                    Ok(Err(e)) => failed = Err(e),
+                    Err(why) => all.push(Recorded { which, object, made: Err(why) }),
+                }
+            }
+        };
+        match device {
+            Some(device) => enclosed(&vk.device(device)?.ash, commands, record),
+            None => record(),
+        }
+        let known = self.recorded.entry(call.block).or_default();
+        // (recorded anew, for another time)
+        let again = |r: &Recorded| all.iter().any(|a| a.which == r.which);
+        let (before, kept): (Vec<_>, Vec<_>) = std::mem::take(known).into_iter().partition(again);
+        *known = kept;
+        known.extend(all);
+        before.into_iter().filter_map(|r| r.made.ok()).for_each(|copy| copy.destroy(vk));
+        failed
+    }
+}
+
+fn ends(canonical: &str) -> bool {
+    canonical.starts_with("vkCmdEndRenderPass") || canonical.starts_with("vkCmdEndRendering")
+}
+
+impl Hook for ReadbackHook {
+    fn name(&self) -> &'static str {
+        "readback"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { transfer_src: true, ..Needs::default() }
+    }
+
+    fn follows(&self) -> Depth {
+        Depth::Commands
+    }
+
+    fn wants(&self) -> Commands {
+        let recorded = COMMANDS.iter().filter(|c| c.name.starts_with("vkCmd")).map(|c| c.name);
+        let all: Vec<&str> = all_names(&[&MAKES[..], SUBMITS].concat()).into_iter().chain(recorded).collect();
+        Commands::named(&all)
+    }
+
+    fn call(&mut self, cx: &mut Executor, call: &mut Call, next: Next) -> Result<Outcome> {
+        let name = call.command.canonical;
+        if MAKES.contains(&name) {
+            // (what is followed stays what the capture says)
+            let mut edited = call.clone();
+            stored(&mut edited);
+            return next.run(cx, &mut edited);
+        }
+        let spot = self.spots.contains_key(&call.block);
+        if spot && !ends(name) {
+            self.copy(cx, call, false)?;
+        }
+        let outcome = next.run(cx, call)?;
+        if SUBMITS.contains(&name) {
+            self.queues.extend(View::call(&call.image).u64("queue"));
+        } else if spot {
+            self.copy(cx, call, true)?;
+        }
+        Ok(outcome)
+    }
+
+    fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
+        if frame.number != self.frame {
+            return Ok(());
+        }
+        let recorded = std::mem::take(&mut self.recorded);
+        let world = cx.objects.world();
+        let names: Vec<String> =
+            recorded.values().flatten().map(|r| world.name(r.object).to_owned()).collect();
+        let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
+        for queue in &self.queues {
+            settle(vk, *queue, self.watchdog_ns)?;
+        }
+        let all = recorded.into_iter().flat_map(|(block, all)| all.into_iter().map(move |r| (block, r)));
+        for ((block, r), name) in all.zip(names) {
+            let Recorded { which, object, made } = r;
+            let contents = made.as_ref().map(Copy::read).map_err(Clone::clone);
+            made.into_iter().for_each(|copy| copy.destroy(vk));
+            (self.take)(Readback { block, which, object: (object, name), contents })?;
+        }
+        Ok(())
+    }
+}

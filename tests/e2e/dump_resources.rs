@@ -1,0 +1,240 @@
+//! `dump-resources`: files of what commands read and write are what arithmetic says, and what other commands show.
+
+use crate::device::device;
+use crate::support::{Scratch, reray, run, sample, text};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Writes what commands of a frame use, under the validation layer, which has nothing to say; the index.
+fn dumped(name: &str, frame: &str, commands: &[&str], to: &Path) -> Value {
+    let chosen = commands.iter().map(|c| format!("--commands={c}"));
+    let out = reray()
+        .arg("dump-resources")
+        .arg(sample(name))
+        .args(["--frames", frame, "--validate", "-o"])
+        .arg(to)
+        .args(chosen)
+        .output();
+    let out = out.expect("the program starts");
+    let said = text(&out.stderr);
+    assert!(out.status.success(), "{name} {commands:?}: {said}");
+    assert!(!said.contains("validation messages") || said.contains(": 0 validation messages"), "{said}");
+    for file in text(&out.stdout).lines() {
+        assert!(Path::new(file).is_file(), "{file}");
+    }
+    let json = std::fs::read(to.join(format!("frame_{frame}_resources.json"))).expect("an index");
+    serde_json::from_slice(&json).expect("JSON")
+}
+
+/// The resources of a command that are of a kind.
+fn of<'a>(command: &'a Value, kind: &str) -> Vec<&'a Value> {
+    let all = command["resources"].as_array().expect("resources");
+    let found: Vec<&Value> = all.iter().filter(|r| r["kind"] == kind).collect();
+    assert!(!found.is_empty(), "{kind}: {command:#}");
+    found
+}
+
+/// The bytes of a resource, which are as many as the index says, with the hash that it says.
+fn bytes(folder: &Path, resource: &Value) -> Vec<u8> {
+    let file = resource["file"].as_str().unwrap_or_else(|| panic!("{resource:#}"));
+    let bytes = std::fs::read(folder.join(file)).expect("a file");
+    assert_eq!(resource["bytes"], bytes.len());
+    assert_eq!(resource["blake3"], blake3::hash(&bytes).to_string());
+    bytes
+}
+
+/// What `walk.comp` of sample `steps` makes of a number.
+fn walked(result: u32, steps: u32) -> u32 {
+    (0..steps).fold(result.wrapping_add(1), |x, _| {
+        let x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        x ^ x >> 15
+    })
+}
+
+#[test]
+fn dispatches_have_what_they_were_given_and_what_they_made_of_it() {
+    if !device("resources of dispatches") {
+        return;
+    }
+    let scratch = Scratch::new("dump-resources-steps");
+    let folder = scratch.path("all");
+    let index = dumped("steps.gfxr", "2", &["draw=1-2"], &folder);
+    let mut result = walked(walked(0, 101), 100_003);
+    for (command, steps) in index["commands"].as_array().expect("commands").iter().zip([101, 100_003]) {
+        assert_eq!(bytes(&folder, of(command, "push constants")[0]), u32::to_le_bytes(steps));
+        let of = of(command, "storage buffer");
+        let [before, after] = of[..] else { panic!("{of:?}") };
+        assert_eq!((&before["moment"], &after["moment"]), (&"before".into(), &"after".into()));
+        assert_eq!(before["descriptor"], json!([0, 0, 0]));
+        assert_eq!(bytes(&folder, before), result.to_le_bytes());
+        result = walked(result, steps);
+        assert_eq!(bytes(&folder, after), result.to_le_bytes());
+    }
+    let names: Vec<&Value> =
+        index["commands"].as_array().expect("commands").iter().map(|c| &c["labels"]).collect();
+    assert_eq!(names, [&json!(["frame 2", "light"]), &json!(["frame 2", "heavy"])]);
+}
+
+/// Indices of a cube of six sides of four corners each.
+fn cube_indices() -> Vec<u8> {
+    let side = |side: u16| [0, 1, 2, 2, 3, 0].map(|corner: u16| side * 4 + corner);
+    (0..6).flat_map(side).flat_map(u16::to_le_bytes).collect()
+}
+
+#[test]
+fn draws_have_their_vertices_and_leave_what_the_next_one_finds() {
+    if !device("resources of draws") {
+        return;
+    }
+    let scratch = Scratch::new("dump-resources-cubes");
+    let folder = scratch.path("draws");
+    let index = dumped("cubes.gfxr", "15", &["draw=100-101", "pass=1"], &folder);
+    let [first, second] = &index["commands"].as_array().expect("commands")[..] else { panic!("{index:#}") };
+    for (draw, command) in [(100, first), (101, second)] {
+        assert_eq!((&command["draw"], &command["kind"]), (&draw.into(), &"DrawIndexed".into()));
+        assert_eq!(bytes(&folder, of(command, "index buffer")[0]), cube_indices());
+        // (position and normal, six floats a corner)
+        let vertices = bytes(&folder, of(command, "vertex buffer")[0]);
+        assert_eq!(vertices.len(), 24 * 24);
+        let floats = vertices.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().expect("four")));
+        assert!(floats.into_iter().all(|f| [-1., -0.5, 0., 0.5, 1.].contains(&f)));
+        let state = command["state"].as_array().expect("state");
+        assert!(
+            state
+                .iter()
+                .any(|s| s[0] == "pVertexInputState.pVertexBindingDescriptions[0].stride" && s[1] == "24"),
+            "{state:?}"
+        );
+    }
+    // What a draw leaves the next one finds, and `screenshot` shows.
+    let at = |command: &Value, kind: &str, moment: &str| {
+        let of = of(command, kind).into_iter().find(|r| r["moment"] == moment).cloned();
+        of.unwrap_or_else(|| panic!("{kind} {moment}: {command:#}"))
+    };
+    let scratch_of = scratch.path("shots");
+    let shot = reray()
+        .arg("screenshot")
+        .arg(sample("cubes.gfxr"))
+        .args(["--frames", "15", "--after", "draw:100-101", "-o"])
+        .arg(&scratch_of)
+        .output()
+        .expect("the program starts");
+    assert!(shot.status.success(), "{}", text(&shot.stderr));
+    let shown = std::fs::read(scratch_of.join("frame_15_attachments.json")).expect("an index");
+    let shown: Value = serde_json::from_slice(&shown).expect("JSON");
+    for attachment in ["color0", "depth"] {
+        assert_eq!(at(first, attachment, "after")["blake3"], at(second, attachment, "before")["blake3"]);
+        for command in [first, second] {
+            let rows = shown["attachments"].as_array().expect("rows");
+            let row = rows.iter().find(|r| r["draw"] == command["draw"] && r["attachment"] == attachment);
+            let row = row.unwrap_or_else(|| panic!("{shown:#}"));
+            assert_eq!(row["texels_blake3"], at(command, attachment, "after")["blake3"]);
+        }
+    }
+    let [before, after] = ["before", "after"].map(|moment| at(second, "color0", moment));
+    assert_ne!(before["blake3"], after["blake3"], "it draws something");
+    assert!(folder.join(after["picture"].as_str().expect("a picture")).is_file());
+}
+
+#[test]
+fn traces_have_tables_and_structures() {
+    if !device("resources of traces") {
+        return;
+    }
+    let scratch = Scratch::new("dump-resources-rays");
+    let folder = scratch.path("traces");
+    let index = dumped("rays.gfxr", "4", &["draw=1-"], &folder);
+    let traces: Vec<&Value> = index["commands"]
+        .as_array()
+        .expect("commands")
+        .iter()
+        .filter(|c| c["kind"].as_str().is_some_and(|k| k.starts_with("TraceRays")))
+        .collect();
+    let trace = traces.first().unwrap_or_else(|| panic!("{index:#}"));
+    assert!(!bytes(&folder, of(trace, "ray generation table")[0]).is_empty());
+    let structure = of(trace, "acceleration structure")[0];
+    let structures = index["structures"].as_array().expect("structures");
+    let top = structures.iter().find(|s| s["id"] == structure["object"]);
+    let top = top.unwrap_or_else(|| panic!("{structure:#}: {structures:#?}"));
+    assert_eq!(top["kind"], "top");
+    let instances = top["instances"].as_array().expect("instances");
+    for instance in instances {
+        let bottom = &structures[instance["structure"].as_u64().expect("a bottom level") as usize];
+        let text = std::fs::read_to_string(folder.join(bottom["file"].as_str().expect("a file")))
+            .expect("it is there");
+        let faces = text.lines().filter(|l| l.starts_with("f ")).count() as u64;
+        let boxes = text.lines().filter(|l| l.starts_with("f ") && l.split(' ').count() == 5).count() as u64;
+        assert_eq!(faces - boxes + boxes / 6, bottom["primitives"].as_u64().expect("primitives"));
+    }
+    let image = of(trace, "storage image");
+    assert!(image.iter().any(|r| r["moment"] == "after" && r["picture"].is_string()), "{image:?}");
+}
+
+#[test]
+fn blocks_hold_the_words_that_following_the_capture_finds() {
+    if !device("resources against the followed bytes") {
+        return;
+    }
+    for (name, frame, least) in
+        [("uniforms.gfxr", "3", 400), ("stages.gfxr", "2", 100), ("offsets.gfxr", "2", 10)]
+    {
+        let scratch = Scratch::new(&format!("dump-resources-{name}"));
+        let (folder, database) = (scratch.path("all"), scratch.path("cap.sqlite"));
+        let index = dumped(name, frame, &["draw=1-"], &folder);
+        let database = database.to_str().expect("plain");
+        let file = sample(name);
+        let made = run(["db", file.to_str().expect("plain"), "-o", database]);
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        let sql = format!(
+            "SELECT i.draw, b.space, b.\"set\", b.binding, b.element, w.offset, w.word FROM invocations i \
+             JOIN invocation_blocks b USING (invocation) JOIN content_words w USING (contents) WHERE i.frame = {frame}"
+        );
+        let asked = run(["sql", database, &sql, "--format", "json"]);
+        let rows: Value = serde_json::from_slice(&asked.stdout).expect("JSON");
+        let rows = rows.as_array().expect("rows");
+        assert!(rows.len() >= least, "{name}: {}", rows.len());
+        for row in rows {
+            let commands = index["commands"].as_array().expect("commands");
+            let command = commands.iter().find(|c| c["draw"] == row["draw"]).expect("a command");
+            let is = |r: &&Value| match row["space"].as_str() {
+                Some("push") => r["kind"] == "push constants",
+                _ => {
+                    r["descriptor"] == json!([row["set"], row["binding"], row["element"]])
+                        && r["moment"] != "after"
+                }
+            };
+            let resource = command["resources"].as_array().expect("resources").iter().find(is);
+            let resource = resource.unwrap_or_else(|| panic!("{name}: {row:#}"));
+            let bytes = bytes(&folder, resource);
+            let at = row["offset"].as_u64().expect("an offset") as usize;
+            let word = u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four"));
+            assert_eq!(row["word"], word, "{name}: {row:#}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let wrong = |args: &[&str]| {
+        let folder = Scratch::new("dump-resources-wrong");
+        let out = reray()
+            .arg("dump-resources")
+            .arg(sample("steps.gfxr"))
+            .args(args)
+            .arg("-o")
+            .arg(folder.path("x"))
+            .output();
+        let out = out.expect("the program starts");
+        assert!(!folder.path("x").exists(), "{args:?}");
+        (out.status.code(), text(&out.stderr))
+    };
+    let (code, said) = wrong(&["--frames", "2", "--commands", "draw=9"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("frame 2 has no such draw; it has 2 of them"), "{said}");
+    let (code, said) = wrong(&["--frames", "2", "--commands", "drew=9"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("--commands: expected draw=A-B, pass=A-B"), "{said}");
+    let (code, said) = wrong(&["--frames", "1-2", "--commands", "draw=1"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("say which, by --frames N"), "{said}");
+}
