@@ -4,7 +4,6 @@
 //! Guarantees: of a command the last call before the draw counts, of those that set a part of several (`firstViewport`, say) the last for each first
 //! one. Descriptors are not here (the analyses' table `bound` has them). Refuses nothing: a call that cannot be read is left out.
 
-use analyses::report::MOST_ROWS;
 use analyses::times::frame::state::{Setting, State};
 use gfxr_parse::ahead::{Call, What, run};
 use gfxr_parse::blocks::Blocks;
@@ -69,8 +68,8 @@ impl Wanted {
     }
 }
 
-/// The state of these.
-pub fn state(capture: &Capture, actions: &[Action]) -> State {
+/// The state of these, of no more than so many commands that set it.
+pub fn state(capture: &Capture, actions: &[Action], most: usize) -> State {
     let wanted = wanted(capture, actions);
     let pipelines: BTreeSet<u64> = actions.iter().map(|a| a.pipeline).filter(|p| *p != 0).collect();
     let parts: HashMap<u64, Vec<u64>> = pipelines.into_iter().map(|p| (p, wanted.parts(p))).collect();
@@ -98,7 +97,7 @@ pub fn state(capture: &Capture, actions: &[Action]) -> State {
             wanted.set.get(&action.block).into_iter().flat_map(|s| s.values()).collect();
         set.sort_unstable();
         for (block, command) in set {
-            if all.draws.len() == MOST_ROWS {
+            if all.draws.len() == most {
                 all.lacking += 1;
                 continue;
             }

@@ -14,6 +14,7 @@ use profile::hooks::frame_actions::FrameWork;
 use profile::readback::{Readback, ReadbackHook, Spot, Spots, Taker};
 use replay::options::Options;
 use replay::session::{On, replay};
+use std::collections::HashSet;
 use trace::plan::Use;
 
 /// How it is replayed.
@@ -91,9 +92,10 @@ pub fn run(
 
 /// Whether what is left out runs elsewhere in the frame, too.
 fn repeats(of: &FrameWork, replay: &Replay) -> bool {
-    let is = |block: u64| replay.left_out.iter().any(|row| of.actions[*row].block == block);
-    let others = of.actions.iter().enumerate().filter(|(row, _)| !replay.left_out.contains(row));
-    others.into_iter().any(|(_, a)| is(a.block))
+    let rows: HashSet<usize> = replay.left_out.iter().copied().collect();
+    let blocks: HashSet<u64> = rows.iter().map(|row| of.actions[*row].block).collect();
+    let mut others = of.actions.iter().enumerate().filter(|(row, _)| !rows.contains(row));
+    others.any(|(_, a)| blocks.contains(&a.block))
 }
 
 /// Whether what is left out may have run in earlier frames, too.

@@ -9,9 +9,9 @@ use trace::plan::Use;
 /// `dump-resources`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Written are attachments, vertex, index and indirect buffers, shader binding tables and what descriptors lead to, before and behind the command where it
+Written are attachments, vertex, index and indirect buffers, shader binding tables and what descriptors lead to, before and after the command where it
 may write them; the structures that rays are traced through as Wavefront OBJ; and an index, frame_N_resources.json. Dispatches and traces take one replay
-together, each draw one or two.
+together, N neighbouring draws N+1.
 
 Examples:
   reray-replay dump-resources cap.gfxr --frames 20 --commands draw=12 -o draw

@@ -31,6 +31,9 @@ pub fn run(args: &DumpResourcesArgs) -> Result<Exit, Failure> {
     for (what, n) in unread {
         complain(format_args!("not read: {what} ({n})"));
     }
+    if !some {
+        complain("nothing of it could be read");
+    }
     Ok(match (kept, some) {
         (false, _) => Exit::Diverged,
         (_, true) => Exit::Done,

@@ -21,9 +21,17 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
         output::print(format!("{json}\n").as_bytes())?;
     } else {
         let share = |[before, after]: [u64; 2]| 100.0 * after as f64 / before.max(1) as f64;
+        let [functions, data] = [found.functions, found.data];
+        let contents = match (functions, data) {
+            ([0, _], [0, _]) => String::new(),
+            _ => format!(
+                "Of {} functions of its shaders {} do something, and of {} pieces of its data {} are not zero; ",
+                functions[0], functions[1], data[0], data[1]
+            ),
+        };
         let text = format!(
             "{}: {} of {} calls ({:.1} %), {} of {} bytes ({:.1} %); the fault is still there: {}\n\
-             {} of {} functions of its shaders, and {} of {} pieces of its data do something; {} processes in {:.0} s.\n",
+             {contents}{} processes in {:.0} s.\n",
             args.output.display(),
             found.calls[1],
             found.calls[0],
@@ -32,10 +40,6 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
             found.bytes[0],
             share(found.bytes),
             found.still,
-            found.functions[1],
-            found.functions[0],
-            found.data[1],
-            found.data[0],
             found.tried,
             found.seconds,
         );

@@ -32,7 +32,7 @@ pub fn below(help: &str) -> Vec<String> {
     let also = list.lines().find_map(|l| l.strip_prefix("Also: ")).unwrap_or_default();
     let lines = list.lines();
     let names = lines.filter(|l| l.starts_with("  ") && !l.starts_with("   ")).map(|l| l.trim());
-    let names = names.filter_map(|l| l.split_whitespace().next()).chain(also.split(", "));
+    let names = names.filter_map(|l| l.split_whitespace().next()).chain(also.split_whitespace());
     names.filter(|n| !n.is_empty() && *n != "help").map(str::to_owned).collect()
 }
 

@@ -4,12 +4,13 @@
 //! that are asked last are given up, by name and before they begin, where so many processes of them do not fit. Refuses nothing.
 
 use super::known::tight;
-use super::measure::INTERRUPTED;
 use super::settings::Settings;
 use analyses::verdict::FEWEST as FEWEST_TO_DECIDE;
 use std::time::Duration;
 use trace::run::{RefusedPlan, Run, RunNote};
 
+/// Why a run stopped that was asked to.
+pub const INTERRUPTED: &str = "interrupted";
 /// Processes below which nobody asks how well a median, or a change, is known.
 const FEWEST: u32 = 5;
 

@@ -11,7 +11,7 @@
 //!
 //! Guarantees: one worker works at a time; with looped frames all processes of a capture and plan have to show the same picture.
 
-use super::budget;
+use super::budget::{self, INTERRUPTED};
 use super::order::shuffled;
 use super::prepare;
 use super::settings::{Prepared, Settings};
@@ -40,9 +40,6 @@ pub const PROCESSES: [u32; 2] = [10, 1000];
 pub const ITERATIONS: [u32; 2] = [30, 10];
 /// Most turns that warm up, likewise.
 pub const WARMUP: [u32; 2] = [40, 10];
-
-/// Why a run stopped that was asked to.
-pub const INTERRUPTED: &str = "interrupted";
 
 /// What was measured.
 pub struct Measured {

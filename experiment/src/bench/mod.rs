@@ -25,7 +25,8 @@ mod together;
 pub mod traces;
 pub mod worker;
 
-pub use measure::{INTERRUPTED, ITERATIONS, Measured, PROCESSES, WARMUP, measure, measure_and_keep};
+pub use budget::INTERRUPTED;
+pub use measure::{ITERATIONS, Measured, PROCESSES, WARMUP, measure, measure_and_keep};
 pub use prepare::{check, differs};
 pub use report::report;
 pub use settings::{Prepared, Settings};

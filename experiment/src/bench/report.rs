@@ -1,7 +1,7 @@
 //! What `bench` prints of a run: each capture's and plan's figures, and how well they are known.
 
+use super::budget::INTERRUPTED;
 use super::known::{clock, half_of, half_of_change};
-use super::measure::INTERRUPTED;
 use analyses::report::{Cell, Cost, Report, Table, medians};
 use analyses::times::bench::{PLANS, REFUSED, calls};
 use analyses::verdict::compare::{Clock, processes};

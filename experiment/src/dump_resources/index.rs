@@ -13,7 +13,7 @@ use profile::hooks::screenshot::format::name;
 use profile::readback::copies::Contents;
 use profile::readback::{Readback, Which};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use trace::actions::Action;
 
@@ -31,14 +31,21 @@ pub struct Index {
     pub device: String,
     /// Draws, dispatches and traces, in order.
     pub commands: Vec<Row>,
+    /// What their pipelines were made with, by captured id: members of the create info, and their values. Vertex attributes are among them.
+    pub pipelines: BTreeMap<u64, Vec<(String, String)>>,
     /// Acceleration structures that the frame's launches trace rays through.
     pub structures: Vec<Structure>,
 }
 
 impl Index {
     /// With everything that was written.
-    pub fn new(frame: u64, device: String, commands: Vec<Row>, structures: Vec<Structure>) -> Index {
-        Index { schema_version: SCHEMA_VERSION, frame, device, commands, structures }
+    pub fn new(
+        frame: u64,
+        device: String,
+        commands: Vec<Row>,
+        (pipelines, structures): (BTreeMap<u64, Vec<(String, String)>>, Vec<Structure>),
+    ) -> Index {
+        Index { schema_version: SCHEMA_VERSION, frame, device, commands, pipelines, structures }
     }
 }
 
@@ -63,8 +70,6 @@ pub struct Row {
     pub labels: Vec<String>,
     /// What was set and bound before it: commands without vkCmd, and what they were given.
     pub set: Vec<(String, String)>,
-    /// What its pipeline was made with: members of the create info, and their values. Vertex attributes are among them.
-    pub state: Vec<(String, String)>,
     /// What it reads and writes.
     pub resources: Vec<Resource>,
 }
@@ -168,7 +173,7 @@ impl<'a> Files<'a> {
     fn contents(
         &mut self,
         stem: &str,
-        of: Contents,
+        of: &Contents,
         into: &mut Resource,
         said: Said<'_>,
     ) -> Result<(), Failure> {
@@ -178,11 +183,17 @@ impl<'a> Files<'a> {
         into.file = Some(self.write(hash, format!("{stem}.bin"), &of.bytes, said)?);
         let Some(texture) = of.texture else { return Ok(()) };
         (into.format, into.extent) = (Some(name(texture.format)), Some(texture.extent));
-        if let Ok(shot) = of.shot(self.frame) {
+        // (texels of one kind are one picture, whoever has them)
+        let of_texels = format!("{hash} {texture:?}");
+        let key = blake3::hash(of_texels.as_bytes());
+        into.picture = self.known.get(&key).cloned();
+        if into.picture.is_none()
+            && let Ok(shot) = of.clone().shot(self.frame)
+        {
             let file = format!("{stem}.png");
-            let wrong = |e| Failure::new(format_args!("{}: {e}", Path::new(&file).display()));
+            let wrong = |e| Failure::new(format_args!("{file}: {e}"));
             let png = encode(&shot, self.to.alpha).map_err(wrong)?;
-            into.picture = Some(self.write(blake3::hash(&png), file, &png, said)?);
+            into.picture = Some(self.write(key, file, &png, said)?);
         }
         Ok(())
     }
@@ -201,24 +212,30 @@ impl Row {
             pipeline_name: a.pipeline_name.clone(),
             labels: a.labels.clone(),
             set: vec![],
-            state: vec![],
             resources: vec![],
         }
     }
 
-    /// What takes no device to be read.
-    pub fn known(&mut self, used: &[Used], files: &mut Files<'_>, said: Said<'_>) -> Result<(), Failure> {
+    /// What was not read on the way: what takes no device, and what nobody came to.
+    pub fn others(&mut self, used: &[Used], files: &mut Files<'_>, said: Said<'_>) -> Result<(), Failure> {
         for u in used {
             let mut row = described(u, Some(Moment::Read));
             match &u.at {
                 At::Bytes(bytes) => {
                     let stem = self.stem(&row, files.frame);
                     let contents = Contents { bytes: bytes.clone(), texture: None };
-                    files.contents(&stem, contents, &mut row, said)?;
+                    files.contents(&stem, &contents, &mut row, said)?;
                 }
                 At::Structure(id) => row.object = Some(*id),
                 At::Unknown(why) => row.not_read = Some((*why).to_owned()),
-                At::Buffer(..) | At::Image(..) => continue,
+                At::Buffer(..) | At::Image(..) => {
+                    let same =
+                        |r: &Resource| (&*r.kind, r.binding, r.descriptor) == (u.kind, u.binding, u.slot);
+                    if self.resources.iter().any(same) {
+                        continue;
+                    }
+                    row.not_read = Some("was not come to: a change may have left the command out".to_owned());
+                }
             }
             self.resources.push(row);
         }
@@ -243,7 +260,7 @@ impl Row {
         match &read.contents {
             Ok(contents) => {
                 let stem = self.stem(&row, files.frame);
-                files.contents(&stem, contents.clone(), &mut row, said)?;
+                files.contents(&stem, contents, &mut row, said)?;
             }
             Err(why) => row.not_read = Some(why.clone()),
         }

@@ -19,6 +19,7 @@ use crate::readback::{self, Asked};
 use gfxr_parse::container::Capture;
 use index::{Files, Row};
 use plan::Plan;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use trace::actions::Choice;
 
@@ -45,34 +46,34 @@ pub fn dump(
     let _ = std::fs::remove_file(file(to.folder, asked.frame));
     let plan = Plan::of(&frame);
     let chosen: Vec<_> = frame.used.keys().map(|row| frame.actions[*row].clone()).collect();
-    let state = state(capture, &chosen);
+    let state = state(capture, &chosen, usize::MAX);
     let mut rows: Vec<Row> =
         frame.used.keys().map(|row| Row::of(*row as u64 + 1, &frame.actions[*row])).collect();
     for set in state.draws {
         rows[set.of].set.push((set.what, set.value));
     }
-    for of in &state.pipelines {
-        let pipeline = rows[of.of].pipeline;
-        let same = rows.iter_mut().filter(|r| r.pipeline == pipeline);
-        same.for_each(|r| r.state.push((of.what.clone(), of.value.clone())));
+    let mut pipelines: BTreeMap<u64, Vec<(String, String)>> = BTreeMap::new();
+    for of in state.pipelines {
+        pipelines.entry(rows[of.of].pipeline).or_default().push((of.what, of.value));
     }
     let mut files = Files::new(to, asked.frame);
-    let at = |row: usize| frame.used.keys().position(|r| *r == row).unwrap_or_default();
-    let (kept, device) = readback::run(capture, asked, &frame, &plan.replays, |n, read| {
+    let at: HashMap<usize, usize> = frame.used.keys().enumerate().map(|(at, row)| (*row, at)).collect();
+    let (mut kept, device) = readback::run(capture, asked, &frame, &plan.replays, |n, read| {
         for (row, moment, of) in plan.readers(n, &read) {
-            rows[at(row)].read(of.map(|of| &frame.used[&row][of]), moment, &read, &mut files, &said)?;
+            rows[at[&row]].read(of.map(|of| &frame.used[&row][of]), moment, &read, &mut files, &said)?;
         }
         Ok(())
     })?;
     for (row, used) in rows.iter_mut().zip(frame.used.values()) {
-        row.known(used, &mut files, &said)?;
+        row.others(used, &mut files, &said)?;
     }
-    let structures = match frame.used.values().flatten().any(plan::traces) {
-        true => structures::write(capture, asked, to.folder, &said)?,
-        false => vec![],
-    };
+    let mut structures = vec![];
+    if frame.used.values().flatten().any(plan::traces) {
+        let (found, ok) = structures::write(capture, asked, to.folder, &said)?;
+        (structures, kept) = (found, kept && ok);
+    }
     rows.iter_mut().for_each(Row::sort);
-    let index = Index::new(asked.frame, device, rows, structures);
+    let index = Index::new(asked.frame, device, rows, (pipelines, structures));
     let json = serde_json::to_vec_pretty(&index).map_err(Failure::new)?;
     output::write_file(&file(to.folder, asked.frame), &json)?;
     Ok((kept, index))

@@ -82,13 +82,13 @@ struct Object {
     geometry: Option<u64>,
 }
 
-/// Reads them, and writes their files; says each.
+/// Reads them, and writes their files; says each. Whether the replay kept to the capture comes with them.
 pub fn write(
     capture: &Capture,
     asked: &Asked<'_>,
     folder: &Path,
     said: impl Fn(&str) -> Result<(), Failure>,
-) -> Result<Vec<Structure>, Failure> {
+) -> Result<(Vec<Structure>, bool), Failure> {
     let found = Rc::new(RefCell::new(Found::default()));
     let into = found.clone();
     let put = Box::new(move |table: &'static Table, row: &[Value<'_>]| {
@@ -99,16 +99,16 @@ pub fn write(
     let mut hooks = changes(asked.changes)?;
     hooks.push(Box::new(GeometryHook::new(put, Box::new(move |frame| frame == wanted))));
     let options = Options { frames: Some((asked.frame, asked.frame)), ..options(asked.run)? };
-    replay(capture, &options, On::Vulkan, hooks, 0, &mut ()).map_err(failure)?;
-    let Found { mut all, objects } = found.take();
-    for (structure, object) in objects {
+    let summary = replay(capture, &options, On::Vulkan, hooks, 0, &mut ()).map_err(failure)?;
+    let mut found = found.take();
+    for (structure, object) in std::mem::take(&mut found.objects) {
         let file = format!("frame_{}_structure_{structure}.obj", asked.frame);
         let path = folder.join(&file);
         output::write_file(&path, object.text.as_bytes())?;
         said(&path.display().to_string())?;
-        all.entry(structure).or_default().file = Some(file);
+        found.of(structure).file = Some(file);
     }
-    Ok(all.into_values().collect())
+    Ok((found.all.into_values().collect(), summary.report.divergences.count == 0))
 }
 
 impl Found {
@@ -166,7 +166,8 @@ impl Found {
             "launch_structures" => {
                 let launch = count("command");
                 let of = self.of(structure);
-                if !of.launches.contains(&launch) {
+                // (ray queries are no launches: 0 stands for the frame's end)
+                if launch != 0 && !of.launches.contains(&launch) {
                     of.launches.push(launch);
                 }
             }
@@ -181,7 +182,7 @@ impl Found {
             _ = writeln!(text, "g geometry_{geometry}");
         }
         for [x, y, z] in corners {
-            _ = writeln!(text, "v {x} {y} {z}");
+            _ = writeln!(text, "v {} {} {}", *x as f32, *y as f32, *z as f32);
         }
         for face in faces {
             let of: Vec<String> = face.iter().map(|n| (n + *vertices).to_string()).collect();

@@ -18,8 +18,8 @@ use crate::progress;
 use crate::questions::{known, question};
 use crate::replaying::options;
 use crate::say::complain;
-use analyses::report::Report;
 use analyses::report::html::Input;
+use analyses::report::{MOST_ROWS, Report};
 use analyses::times::frame::bound::bound;
 use analyses::times::frame::state::{State, tables};
 use analyses::times::frame::{Frame, report};
@@ -86,7 +86,7 @@ pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
         found.frame = Some(frame);
         let words = "what one frame does, draw by draw, and what each takes";
         let work = chosen.map_or_else(|| work(&capture, asked.run, frame, None), Ok)?;
-        let mut state = state(&capture, &work.actions);
+        let mut state = state(&capture, &work.actions, MOST_ROWS);
         state.attachments = work.passes.iter().flat_map(|p| p.attachments.clone()).collect();
         let report = asked.frame_report(&work.actions, &state, frame, to.path(), &mut notes);
         found.reports.push((report, words.into()));

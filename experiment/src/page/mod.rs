@@ -10,12 +10,14 @@ pub mod plots;
 
 use analyses::report::html::Input;
 
-/// What a page is called that nobody gave a title: the captures' names, or the inputs'.
+/// What a page is called that nobody gave a title: the names of captures that were replayed for it, else those of the captures that its inputs are
+/// of, or the inputs'.
 pub fn title(inputs: &[Input]) -> String {
     let mut names: Vec<&str> = vec![];
-    for i in inputs {
+    let replayed = inputs.iter().any(|i| i.kind == "capture");
+    for i in inputs.iter().filter(|i| !replayed || i.kind == "capture") {
         let capture = i.facts.iter().find(|f| f.0 == "capture" || f.0 == "capture, name");
-        let name = capture.map_or(i.name.as_str(), |f| f.1.as_str());
+        let name = capture.map_or(i.name.as_str(), |f| f.1.rsplit(['/', '\\']).next().unwrap_or_default());
         if !names.contains(&name) {
             names.push(name);
         }

@@ -26,7 +26,7 @@ use gfxr_parse::container::Capture;
 use graph::Graph;
 use parts::{Blocks, Data, Functions, Parts};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use still::{Oracle, Seen};
@@ -77,6 +77,8 @@ struct Kept {
     still: String,
     /// What went, by what it is.
     gone: BTreeMap<String, Vec<u32>>,
+    /// Of what nothing more can go.
+    done: BTreeSet<String>,
 }
 
 /// Least time that a process is waited for, and how many times that of the last one that showed the fault.
@@ -119,6 +121,7 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
         capture: blake3::hash(capture.bytes()).to_hex().to_string(),
         still: settings.still.to_string(),
         gone: BTreeMap::new(),
+        done: BTreeSet::new(),
     };
     let blocks = Blocks { capture: &capture, graph: &graph };
     if settings.still.may_end_the_gpu() {
@@ -199,13 +202,26 @@ impl Trials<'_> {
         let known = self.known.gone.get(parts.name()).cloned().unwrap_or_default();
         let mut search = Search { gone: vec![false; parts.units()], tried: HashSet::new(), parts, to: self };
         let known: Vec<u32> = known.into_iter().filter(|u| (*u as usize) < parts.units()).collect();
+        let done = search.to.known.done.contains(parts.name());
         if !known.is_empty() {
-            let notes = search.to.notes.display();
-            note(format_args!("going on where {notes} was left: {} {} are gone", known.len(), parts.name()));
-            search.without(&known)?;
+            let notes = search.to.notes.display().to_string();
+            if search.without(&known)? {
+                note(format_args!(
+                    "going on where {notes} was left: {} {} are gone",
+                    known.len(),
+                    parts.name()
+                ));
+            } else {
+                // (a fault that comes and goes)
+                note(format_args!("what {notes} knows does not show the fault now: all is tried anew"));
+                search.to.known.done.clear();
+                return search.ended();
+            }
         }
-        let minimal = search.all()?;
-        Ok((search.gone, minimal))
+        if done {
+            return Ok((search.gone, true));
+        }
+        search.ended()
     }
 
     /// Ends the search where the GPU is of no use any more.
@@ -235,6 +251,16 @@ struct Search<'s, 't> {
 }
 
 impl Search<'_, '_> {
+    /// Goes through everything; what is gone, and whether nothing more can go.
+    fn ended(mut self) -> Result<(Vec<bool>, bool), Failure> {
+        let minimal = self.all()?;
+        if minimal {
+            self.to.known.done.insert(self.parts.name().to_owned());
+            write_file(self.to.notes, &serde_json::to_vec(&self.to.known).map_err(Failure::new)?)?;
+        }
+        Ok((self.gone, minimal))
+    }
+
     /// How many units are left.
     fn left(&self) -> usize {
         self.gone.iter().filter(|g| !**g).count()

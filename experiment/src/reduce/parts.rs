@@ -85,6 +85,8 @@ pub struct Functions<'c> {
     capture: &'c Capture,
     /// Shaders by their hash.
     modules: HashMap<ShaderHash, Module>,
+    /// Blocks that have any.
+    blocks: BTreeSet<u64>,
     units: Vec<(ShaderHash, u32)>,
     levels: Vec<Level>,
 }
@@ -92,12 +94,13 @@ pub struct Functions<'c> {
 impl<'c> Functions<'c> {
     /// Those of a capture.
     pub fn of(capture: &'c Capture) -> Result<Self, Failure> {
-        let (mut modules, mut units) = (HashMap::new(), vec![]);
+        let (mut modules, mut units, mut blocks) = (HashMap::new(), vec![], BTreeSet::new());
         let mut shaders: Vec<Vec<u32>> = vec![];
-        each(capture, &mut |_, what| {
+        each(capture, None, &mut |block, what| {
             let What::Call(call) = what else { return Ok(()) };
             for (_, words) in Code::all(call) {
                 let hash = ShaderHash::of(&words);
+                blocks.insert(block.index);
                 if modules.contains_key(&hash) {
                     continue;
                 }
@@ -113,7 +116,7 @@ impl<'c> Functions<'c> {
         let one = (0..units.len() as u32).map(|u| vec![u]).collect();
         let levels =
             vec![Level { name: "shaders", groups: shaders }, Level { name: "functions", groups: one }];
-        Ok(Functions { capture, modules, units, levels })
+        Ok(Functions { capture, modules, blocks, units, levels })
     }
 }
 
@@ -145,7 +148,7 @@ impl Parts for Functions<'_> {
             .collect();
         let mut others: BTreeMap<u64, (u32, u64, Vec<u8>)> = BTreeMap::new();
         if !code.is_empty() {
-            each(self.capture, &mut |block, what| {
+            each(self.capture, Some(&self.blocks), &mut |block, what| {
                 let What::Call(call) = what else { return Ok(()) };
                 let mut image = None;
                 for (place, words) in Code::all(call) {
@@ -168,14 +171,18 @@ impl Parts for Functions<'_> {
     }
 }
 
-/// Every block of a capture, decoded.
+/// Every block of a capture, or some, decoded.
 fn each(
     capture: &Capture,
+    some: Option<&BTreeSet<u64>>,
     to: &mut dyn FnMut(&Block<'_>, &What) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let (mut scratch, mut frames) = (Scratch::new(), FrameCounter::with_rule(FrameRule::detect(capture)));
     for block in capture.blocks_of_main_file() {
         let place = frames.feed(&block);
+        if some.is_some_and(|some| !some.contains(&block.index)) {
+            continue;
+        }
         let what = read(&block, place, None, &mut scratch).map_err(Failure::new)?;
         to(&block, &what)?;
     }

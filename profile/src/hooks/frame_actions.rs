@@ -149,8 +149,9 @@ impl Hook for FrameActionsHook {
         "frame-actions"
     }
 
+    // (what descriptor buffers hold is known where memory is followed)
     fn follows(&self) -> Depth {
-        Depth::Commands
+        if self.chosen.is_some() { Depth::Execution } else { Depth::Commands }
     }
 
     fn wants(&self) -> Commands {

@@ -35,11 +35,15 @@ impl Readable {
                 })
             };
             let ty = find(coherent | vk::MemoryPropertyFlags::HOST_CACHED).or_else(|| find(coherent));
-            let ty = ty.ok_or_else(|| {
+            let given = ty.ok_or_else(|| {
                 Error::new(Kind::Unsupported, "no memory that the host can read results from")
-            })?;
-            let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(ty);
-            let memory = d.allocate_memory(&info, None).map_err(|e| Error::driver("vkAllocateMemory", e))?;
+            });
+            let memory = given.and_then(|ty| {
+                let info =
+                    vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(ty);
+                d.allocate_memory(&info, None).map_err(|e| Error::driver("vkAllocateMemory", e))
+            });
+            let memory = memory.inspect_err(|_| d.destroy_buffer(buffer, None))?;
             d.bind_buffer_memory(buffer, memory, 0).map_err(|e| Error::driver("vkBindBufferMemory", e))?;
             let map = d.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
             let map = map.map_err(|e| Error::driver("vkMapMemory", e))?.cast();

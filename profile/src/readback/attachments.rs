@@ -5,22 +5,11 @@
 use crate::changes::edit;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
-use replay::ash::vk::{self, ImageAspectFlags as Aspect};
-use replay::vulkan::Vulkan;
 use std::rc::Rc;
 use world::World;
-use world::commands::{Command, Pass, Use};
+use world::commands::{Attachment, Command, Pass, Use};
 use world::objects::ImageView;
 use world::passes::RenderPass;
-
-/// Layouts of depth alone.
-const APART: [vk::ImageLayout; 2] =
-    [vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL, vk::ImageLayout::DEPTH_READ_ONLY_OPTIMAL];
-
-/// Whether an image has depth and stencil.
-fn has_both(vk: &Vulkan, image: u64) -> bool {
-    vk.image(image).is_some_and(|i| i.aspects().contains(Aspect::DEPTH | Aspect::STENCIL))
-}
 
 /// The pass that a command buffer has ended last.
 pub fn ended(world: &World, buffer: u64) -> Option<Pass> {
@@ -50,15 +39,18 @@ pub struct InPass {
     /// VkImageLayout behind the pass.
     pub layout: u32,
     /// Its stencil is left in another layout.
-    apart: bool,
+    pub apart: bool,
 }
 
-impl InPass {
-    /// Whether depth and stencil lie in layouts of their own.
-    pub fn is_apart(&self, vk: &Vulkan) -> bool {
-        let layout = vk::ImageLayout::from_raw(self.layout as i32);
-        self.apart || APART.contains(&layout) && has_both(vk, self.view.image)
-    }
+/// The images that a pass draws to or reads as attachments, and the layouts that it leaves them in.
+pub fn layouts(world: &World, pass: &Pass) -> Vec<(u64, u32)> {
+    let image = |view: u64| world.image_views.get(&view).map(|v| v.image);
+    let of = |a: &Attachment| {
+        let layout = if a.what == Use::Subpasses { a.final_layout } else { a.layout };
+        [(a.view, layout), (a.resolve_view, a.resolve_layout)]
+    };
+    let all = pass.attachments.iter().flat_map(of);
+    all.filter_map(|(view, layout)| Some((image(view)?, layout))).collect()
 }
 
 /// What is to be seen of a pass, by names that are different.

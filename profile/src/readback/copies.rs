@@ -14,8 +14,13 @@ use replay::vulkan::Vulkan;
 use world::formats::{self, Plane};
 use world::objects::{ImageView, Subresources};
 
-/// Bytes of one resource, at most.
+/// Bytes of one resource, at most, but for attachments.
 pub const MOST_BYTES: u64 = 256 << 20;
+/// Layouts of depth alone.
+const APART: [vk::ImageLayout; 2] =
+    [vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL, vk::ImageLayout::DEPTH_READ_ONLY_OPTIMAL];
+/// Why what has such is not read.
+pub const IS_APART: &str = "has depth and stencil in layouts of their own";
 
 /// What is copied.
 #[derive(Clone, Copy, Debug)]
@@ -76,14 +81,19 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// Records one, outside of render passes.
-    pub fn record(vk: &Vulkan, commands: vk::CommandBuffer, of: &Source) -> Result<Read<Copy>> {
+    /// Records one, outside of render passes, of so many bytes at most.
+    pub fn record(vk: &Vulkan, commands: vk::CommandBuffer, of: &Source, most: u64) -> Result<Read<Copy>> {
         match of {
-            Source::Buffer(id, offset, bytes) => buffer(vk, commands, *id, *offset, *bytes),
+            Source::Buffer(id, offset, bytes) => buffer(vk, commands, (*id, *offset, *bytes), most),
             Source::Image(view, layout) => {
-                image(vk, commands, view, vk::ImageLayout::from_raw(*layout as i32))
+                image(vk, commands, view, vk::ImageLayout::from_raw(*layout as i32), most)
             }
         }
+    }
+
+    /// How many bytes it has.
+    pub fn bytes(&self) -> u64 {
+        self.to.bytes
     }
 
     /// What it has copied; the device is done with it.
@@ -102,17 +112,21 @@ impl Copy {
 }
 
 /// Memory for a copy.
-fn room(vk: &Vulkan, device: u64, bytes: u64) -> Result<Read<Readable>> {
-    if bytes > MOST_BYTES {
-        let most = MOST_BYTES >> 20;
-        return Ok(Err(format!("has {bytes} bytes; at most {most} MiB of one resource are read")));
+fn room(vk: &Vulkan, device: u64, bytes: u64, most: u64) -> Result<Read<Readable>> {
+    if bytes > most {
+        return Ok(Err(format!("has {bytes} bytes, and no more than {most} are read")));
     }
     let d = vk.device(device)?;
     let made = Readable::new(&d.ash, &d.gpu.memory, bytes);
     Ok(made.map_err(|why| format!("there is no memory to copy it to: {why}")))
 }
 
-fn buffer(vk: &Vulkan, commands: vk::CommandBuffer, id: u64, offset: u64, bytes: u64) -> Result<Read<Copy>> {
+fn buffer(
+    vk: &Vulkan,
+    commands: vk::CommandBuffer,
+    (id, offset, bytes): (u64, u64, u64),
+    most: u64,
+) -> Result<Read<Copy>> {
     let Some(b) = vk.buffer(id) else { return Ok(Err("its buffer does not exist".into())) };
     if b.memory.is_none() {
         return Ok(Err("its buffer has no memory, or is a sparse one".into()));
@@ -124,7 +138,7 @@ fn buffer(vk: &Vulkan, commands: vk::CommandBuffer, id: u64, offset: u64, bytes:
     if size == 0 {
         return Ok(Err("no bytes of it are bound".into()));
     }
-    let to = match room(vk, b.device, size)? {
+    let to = match room(vk, b.device, size, most)? {
         Ok(to) => to,
         Err(why) => return Ok(Err(why)),
     };
@@ -139,12 +153,16 @@ fn image(
     commands: vk::CommandBuffer,
     view: &ImageView,
     layout: vk::ImageLayout,
+    most: u64,
 ) -> Result<Read<Copy>> {
     let Some(image) = vk.image(view.image) else { return Ok(Err("its image does not exist".into())) };
     if let Err(why) = readable(image, layout) {
         return Ok(Err(why));
     }
     let aspects = image.aspects();
+    if APART.contains(&layout) && aspects.contains(Aspect::DEPTH | Aspect::STENCIL) {
+        return Ok(Err(IS_APART.to_owned()));
+    }
     let depth = aspects.contains(Aspect::DEPTH) && view.range.aspects != formats::STENCIL;
     let wanted = if depth { formats::DEPTH } else { aspects.as_raw() };
     let plane = formats::planes(image.format.as_raw()).unwrap_or_default();
@@ -160,7 +178,7 @@ fn image(
     let size = |n: u32| (n >> level.min(31)).max(1);
     let [width, height] = [size(image.extent.width), size(image.extent.height)];
     let blocks = u64::from(width.div_ceil(block.0)) * u64::from(height.div_ceil(block.1));
-    let to = match room(vk, image.device, blocks * u64::from(block_bytes))? {
+    let to = match room(vk, image.device, blocks * u64::from(block_bytes), most)? {
         Ok(to) => to,
         Err(why) => return Ok(Err(why)),
     };

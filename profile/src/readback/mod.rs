@@ -13,8 +13,8 @@ pub mod copies;
 use crate::hooks::resources::enclosed;
 use crate::hooks::screenshot::follow::{SUBMITS, all_names};
 use crate::hooks::screenshot::read::{Read, settle};
-use attachments::{MAKES, ended, seen, stored};
-use copies::{Contents, Copy, Source};
+use attachments::{MAKES, ended, layouts, seen, stored};
+use copies::{Contents, Copy, IS_APART, MOST_BYTES, Source};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
 use gfxr_parse::view::View;
@@ -36,6 +36,9 @@ pub struct Spot {
     /// What these hold behind it.
     pub after: Vec<Source>,
 }
+
+/// Copies of one replay that are not of attachments: how many, and bytes of all of them, at most.
+const MOST: (usize, u64) = (2000, 2 << 30);
 
 /// By block.
 pub type Spots = BTreeMap<u64, Spot>;
@@ -81,35 +84,45 @@ pub struct ReadbackHook {
     watchdog_ns: u64,
     take: Taker,
     recorded: BTreeMap<u64, Vec<Recorded>>,
+    /// How many copies there are, and their bytes.
+    made: (usize, u64),
     queues: HashSet<u64>,
 }
 
 impl ReadbackHook {
     /// For these commands of a frame.
     pub fn new(frame: u64, spots: Spots, watchdog_ns: u64, take: Taker) -> Self {
-        Self { frame, spots, watchdog_ns, take, recorded: BTreeMap::new(), queues: HashSet::new() }
+        let (recorded, made) = (BTreeMap::new(), (0, 0));
+        Self { frame, spots, watchdog_ns, take, recorded, made, queues: HashSet::new() }
     }
 
     /// What of a command is to be copied now, or cannot be.
     fn wanted(&self, cx: &mut Executor, call: &Call, behind: bool) -> Vec<(Which, u64, Read<Source>)> {
         let Some(spot) = self.spots.get(&call.block) else { return vec![] };
-        let mut all = vec![];
+        let (mut all, mut left) = (vec![], vec![]);
         if behind && spot.attachments {
             let world = cx.objects.world();
             let pass = ended(world, call.image.u64(0)).filter(|p| p.flags & RENDERING_SUSPENDING == 0);
-            let views = pass.map_or_else(Vec::new, |pass| seen(world, &pass));
-            let Some(vk) = cx.backend.vulkan() else { return vec![] };
-            for of in views {
-                let source = match of.is_apart(vk) {
-                    true => Err("has depth and stencil in layouts of their own".to_owned()),
+            for of in pass.iter().flat_map(|pass| seen(world, pass)) {
+                let source = match of.apart {
+                    true => Err(IS_APART.to_owned()),
                     false => Ok(Source::Image(of.view, of.layout)),
                 };
                 all.push((Which::Attachment(of.name), of.view.image, source));
             }
+            left = pass.map_or_else(Vec::new, |pass| layouts(world, &pass));
         }
+        // (what the pass has had as an attachment is in the layout that the pass leaves it in)
+        let as_left = |source: &Source| match *source {
+            Source::Image(view, layout) => {
+                let of = left.iter().find(|l| l.0 == view.image);
+                Source::Image(view, of.map_or(layout, |l| l.1))
+            }
+            buffer => buffer,
+        };
         let (of, which): (_, fn(usize) -> Which) =
             if behind { (&spot.after, Which::After) } else { (&spot.before, Which::Before) };
-        all.extend(of.iter().enumerate().map(|(n, s)| (which(n), s.object(), Ok(*s))));
+        all.extend(of.iter().enumerate().map(|(n, s)| (which(n), s.object(), Ok(as_left(s)))));
         all
     }
 
@@ -123,9 +136,18 @@ impl ReadbackHook {
             Source::Buffer(id, ..) => vk.buffer(*id).map(|b| b.device),
             Source::Image(view, _) => vk.image(view.image).map(|i| i.device),
         });
+        let before = &mut self.made;
         let record = || {
             for (which, object, source) in wanted {
-                let made = source.map(|source| Copy::record(vk, commands, &source));
+                let attachment = matches!(which, Which::Attachment(_));
+                let many = !attachment && (before.0 >= MOST.0 || before.1 >= MOST.1);
+                let why = || "is one of too many for one replay: choose fewer commands".to_owned();
+                let source = source.and_then(|s| if many { Err(why()) } else { Ok(s) });
+                let most = if attachment { u64::MAX } else { MOST_BYTES };
+                let made = source.map(|source| Copy::record(vk, commands, &source, most));
+                if let Ok(Ok(Ok(copy))) = &made {
+                    *before = (before.0 + 1, before.1 + copy.bytes());
+                }
                 match made {
                     Ok(Ok(made)) => all.push(Recorded { which, object, made }),
                     Ok(Err(e)) => failed = Err(e),
@@ -166,8 +188,9 @@ impl Hook for ReadbackHook {
     }
 
     fn wants(&self) -> Commands {
+        let own = [&MAKES[..], SUBMITS, &["vkDestroyDevice"]].concat();
         let recorded = COMMANDS.iter().filter(|c| c.name.starts_with("vkCmd")).map(|c| c.name);
-        let all: Vec<&str> = all_names(&[&MAKES[..], SUBMITS].concat()).into_iter().chain(recorded).collect();
+        let all: Vec<&str> = all_names(&own).into_iter().chain(recorded).collect();
         Commands::named(&all)
     }
 
@@ -178,6 +201,10 @@ impl Hook for ReadbackHook {
             let mut edited = call.clone();
             stored(&mut edited);
             return next.run(cx, &mut edited);
+        }
+        if name == "vkDestroyDevice" {
+            // (a frame may end behind it)
+            self.hand_over(cx)?;
         }
         let spot = self.spots.contains_key(&call.block);
         if spot && !ends(name) {
@@ -193,9 +220,13 @@ impl Hook for ReadbackHook {
     }
 
     fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
-        if frame.number != self.frame {
-            return Ok(());
-        }
+        if frame.number == self.frame { self.hand_over(cx) } else { Ok(()) }
+    }
+}
+
+impl ReadbackHook {
+    /// Reads what the device has copied, and gives it to who takes it.
+    fn hand_over(&mut self, cx: &mut Executor) -> Result<()> {
         let recorded = std::mem::take(&mut self.recorded);
         let world = cx.objects.world();
         let names: Vec<String> =

@@ -33,7 +33,11 @@ fn modules_of_empty_functions_are_valid_and_only_entry_points_are_left() {
     for (path, w) in modules() {
         let whole = Module::read(&w).expect("it was read before");
         let busy = whole.busy_functions();
-        assert!(!busy.is_empty(), "{}", path.display());
+        if busy.is_empty() {
+            let task = whole.entries().iter().all(|e| stage_of(e.model) == Some(crate::Stage::Task));
+            assert!(task, "{}", path.display());
+            continue;
+        }
         for some in busy.iter().map(|f| BTreeSet::from([*f])).chain([busy.iter().copied().collect()]) {
             let mut m = whole.clone();
             m.empty(&some);

@@ -28,8 +28,9 @@ pub fn timeline(placed: &[Timed<'_>], names: &TimeNames) -> Option<Timeline> {
     let (lanes, begins) = lanes(&of, names);
     let (mut kinds, mut spans, mut known) = (vec![], vec![], HashMap::new());
     for t in of {
-        let kind = *known.entry(kind(t, names)).or_insert_with_key(|(name, group)| {
-            kinds.push(shapes::SpanKind { name: name.clone(), group: group.clone() });
+        let (name, group) = kind(t, names);
+        let kind = *known.entry(name).or_insert_with_key(|name| {
+            kinds.push(shapes::SpanKind { name: name.clone(), group });
             kinds.len() as u32 - 1
         });
         let ms = |at: u64| at.saturating_sub(first) as f64 / 1e6;

@@ -2,8 +2,8 @@
 //! use of the descriptors that are bound.
 //!
 //! Guarantees: descriptors and dynamic offsets are as they are when the command is submitted; what no shader of the command uses is left out. Of
-//! an array whose elements shaders choose, the first [`MOST_ELEMENTS`] that were written are given, and it is said that there are more. What is read by an
-//! address in a shader is not known here. Refuses nothing: what is not known is there, with the reason.
+//! an array no more than [`MOST_ELEMENTS`] elements that were written are given, and it is said that there are more. What is read by an
+//! address in a shader is not looked at, and neither are images that are rendered to, of an array among which shaders choose. Refuses nothing: what is not known is there, with the reason.
 
 use super::{Programs, names};
 use world::commands::{Indirect, Invoke, Place, Sizes, Stream, Table};
@@ -58,6 +58,11 @@ impl Used {
 pub fn used(world: &World, programs: &mut Programs, invoke: &Invoke) -> Vec<Used> {
     let mut all = vec![];
     streams(world, invoke, &mut all);
+    if let Sizes::Generated { .. } = &invoke.sizes {
+        let at = At::Unknown("the device says what they are");
+        let (kind, name) = ("generated commands", String::new());
+        all.push(Used { kind, binding: None, slot: None, name, access: "read", at });
+    }
     let facts = programs.facts(invoke);
     let pushed = &invoke.bindings.push.bytes;
     let pushed = &pushed[..pushed.len().min(facts.push_bytes as usize)];
@@ -71,19 +76,20 @@ pub fn used(world: &World, programs: &mut Programs, invoke: &Invoke) -> Vec<Used
             slot.elements.as_ref().map(|e| e.iter().map(|e| *e as u32).collect());
         let mut found = vec![];
         world.bound_at(invoke, set, binding, elements.as_deref(), &mut found);
-        let lacking = found.len() > MOST_ELEMENTS;
-        for (element, d) in found.into_iter().take(MOST_ELEMENTS) {
-            let Some((kind, at)) = described(world, invoke, (set, binding), &d) else { continue };
+        let chosen = slot.elements.is_none() && found.len() > 1;
+        for (n, (element, d)) in found.into_iter().take(MOST_ELEMENTS + 1).enumerate() {
+            let Some((kind, mut at)) = described(world, invoke, (set, binding), &d) else { continue };
+            if chosen && rendered(world, &at) {
+                at =
+                    At::Unknown("is one of several among which shaders choose, and may be in another layout");
+            }
+            if n == MOST_ELEMENTS {
+                at = At::Unknown("is one of more elements than are read");
+            }
             let access = if ty::writable(d.ty().unwrap_or(0)) { slot.access.text() } else { "read" };
             let slot_of = Some([set, binding, element]);
             let name = slot.name.clone();
             all.push(Used { kind, binding: None, slot: slot_of, name, access, at });
-        }
-        if lacking {
-            let why = "shaders choose among more elements than are read";
-            let (slot_of, name) = (Some([set, binding, MOST_ELEMENTS as u32]), slot.name.clone());
-            let at = At::Unknown(why);
-            all.push(Used { kind: "other", binding: None, slot: slot_of, name, access: "read", at });
         }
     }
     all
@@ -145,6 +151,14 @@ fn streams(world: &World, invoke: &Invoke, all: &mut Vec<Used>) {
     }
 }
 
+/// Whether it is an image that something else than copies may have written: of those that are not accessed nobody knows the layout.
+fn rendered(world: &World, at: &At) -> bool {
+    // VK_IMAGE_USAGE_STORAGE_BIT, COLOR_ATTACHMENT, DEPTH_STENCIL_ATTACHMENT, INPUT_ATTACHMENT
+    const RENDERED: u32 = 0x8 | 0x10 | 0x20 | 0x80;
+    let At::Image(view, _) = at else { return false };
+    world.images.get(&view.image).is_none_or(|i| i.usage & RENDERED != 0)
+}
+
 /// Bytes of the index buffer before those that a draw reads, and how many it reads; `bound`: those that are bound.
 fn indices(sizes: &Sizes, kind: u32, bound: u64) -> (u64, u64) {
     // VK_INDEX_TYPE_UINT16, VK_INDEX_TYPE_UINT32; else of 8 bits
@@ -178,14 +192,20 @@ fn described(
     let kind = names::descriptor(d.ty()?);
     let at = match *d {
         Descriptor::Image { view, layout, .. } => match world.image_views.get(&view) {
-            Some(view) => At::Image(*view, layout),
+            Some(view) => match world.images.get(&view.image) {
+                Some(i) if i.bound.is_empty() && i.swapchain == 0 => {
+                    At::Unknown("has no memory, or is a sparse image")
+                }
+                _ => At::Image(*view, layout),
+            },
             None if view == 0 => return None,
             None => At::Unknown("a view that is not there any more"),
         },
-        Descriptor::Texel { view, .. } => {
-            let v = world.buffer_views.get(&view)?;
-            within(world, v.buffer, v.offset, v.range)
-        }
+        Descriptor::Texel { view, .. } => match world.buffer_views.get(&view) {
+            Some(v) => within(world, v.buffer, v.offset, v.range),
+            None if view == 0 => return None,
+            None => At::Unknown("a view that is not there any more"),
+        },
         Descriptor::Buffer { buffer, offset, range, .. } if buffer != 0 => {
             within(world, buffer, offset, range)
         }
