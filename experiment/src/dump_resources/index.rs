@@ -20,6 +20,9 @@ use trace::actions::Action;
 /// The version of the index's shape.
 const SCHEMA_VERSION: u32 = 1;
 
+/// Names, and the values that they have.
+pub type Values = Vec<(String, String)>;
+
 /// The index.
 #[derive(Debug, Serialize)]
 pub struct Index {
@@ -32,7 +35,7 @@ pub struct Index {
     /// Draws, dispatches and traces, in order.
     pub commands: Vec<Row>,
     /// What their pipelines were made with, by captured id: members of the create info, and their values. Vertex attributes are among them.
-    pub pipelines: BTreeMap<u64, Vec<(String, String)>>,
+    pub pipelines: BTreeMap<u64, Values>,
     /// Acceleration structures that the frame's launches trace rays through.
     pub structures: Vec<Structure>,
 }
@@ -43,7 +46,7 @@ impl Index {
         frame: u64,
         device: String,
         commands: Vec<Row>,
-        (pipelines, structures): (BTreeMap<u64, Vec<(String, String)>>, Vec<Structure>),
+        (pipelines, structures): (BTreeMap<u64, Values>, Vec<Structure>),
     ) -> Index {
         Index { schema_version: SCHEMA_VERSION, frame, device, commands, pipelines, structures }
     }
@@ -69,7 +72,7 @@ pub struct Row {
     /// Debug labels around it, from outside in.
     pub labels: Vec<String>,
     /// What was set and bound before it: commands without vkCmd, and what they were given.
-    pub set: Vec<(String, String)>,
+    pub set: Values,
     /// What it reads and writes.
     pub resources: Vec<Resource>,
 }

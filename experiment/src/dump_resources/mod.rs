@@ -17,7 +17,7 @@ use crate::files::output;
 use crate::frames::work;
 use crate::readback::{self, Asked};
 use gfxr_parse::container::Capture;
-use index::{Files, Row};
+use index::{Files, Row, Values};
 use plan::Plan;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ pub fn dump(
     for set in state.draws {
         rows[set.of].set.push((set.what, set.value));
     }
-    let mut pipelines: BTreeMap<u64, Vec<(String, String)>> = BTreeMap::new();
+    let mut pipelines: BTreeMap<u64, Values> = BTreeMap::new();
     for of in state.pipelines {
         pipelines.entry(rows[of.of].pipeline).or_default().push((of.what, of.value));
     }

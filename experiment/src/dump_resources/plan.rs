@@ -152,8 +152,11 @@ mod tests {
         Used { kind: "storage buffer", binding: None, slot: None, name: String::new(), access, at }
     }
 
+    /// A block, how many are read before and behind it, and whether attachments are.
+    type ReadAt = (u64, usize, usize, bool);
+
     /// By replay: what is left out, and of each block what is read before and behind, and whether attachments are.
-    fn planned(frame: &FrameWork) -> Vec<(Vec<usize>, Vec<(u64, usize, usize, bool)>)> {
+    fn planned(frame: &FrameWork) -> Vec<(Vec<usize>, Vec<ReadAt>)> {
         let spots = |r: &Replay| {
             r.spots.iter().map(|(b, s)| (*b, s.before.len(), s.after.len(), s.attachments)).collect()
         };

@@ -189,10 +189,13 @@ fn each(
     Ok(())
 }
 
+/// A block, and some of its data.
+type Piece = (u64, Range<usize>);
+
 /// Data that blocks write to memory, buffers and images: what is taken away is zero.
 pub struct Data<'c> {
     capture: &'c Capture,
-    units: Vec<(u64, Range<usize>)>,
+    units: Vec<Piece>,
     levels: Vec<Level>,
 }
 
@@ -210,7 +213,7 @@ impl<'c> Data<'c> {
     /// Those of a capture that are not zero.
     pub fn of(capture: &'c Capture) -> Result<Self, Failure> {
         let mut scratch = Scratch::new();
-        let (mut units, mut blocks): (Vec<(u64, Range<usize>)>, Vec<Vec<u32>>) = (vec![], vec![]);
+        let (mut units, mut blocks): (Vec<Piece>, Vec<Vec<u32>>) = (vec![], vec![]);
         for block in capture.blocks_of_main_file() {
             let Ok(BlockKind::Meta(mut meta)) = block.kind() else { continue };
             let Some(payload) = data(&mut meta.meta) else { continue };
