@@ -124,10 +124,17 @@ fn asked(args: &Question, to: &Path) -> Result<(Report, bool), Failure> {
             vec![]
         });
         drop(capture);
-        progress::step("asking what binds the dearest parts");
-        let all = frame(args, &of).causes("causes", &dearest, &unneeded);
-        let time = (left().mul_f64(FOR_CAUSES), &interrupt);
-        runs.insert("causes".to_owned(), experiment(args, all, time, to, &mut of)?);
+        if !interrupt.asked() {
+            progress::step("asking what binds the dearest parts");
+            let all = frame(args, &of).causes("causes", &dearest, &unneeded);
+            let time = (left().mul_f64(FOR_CAUSES), &interrupt);
+            match experiment(args, all, time, to, &mut of) {
+                Ok(run) => drop(runs.insert("causes".to_owned(), run)),
+                // (what was decided before stays)
+                Err(_) if interrupt.asked() => drop(std::fs::remove_dir_all(to.join("causes"))),
+                Err(why) => return Err(why),
+            }
+        }
     }
     if !interrupt.asked() {
         optimisations(args, (left(), once * RECORDINGS, &interrupt), to, &mut of, &mut runs);

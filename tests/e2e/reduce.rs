@@ -6,7 +6,7 @@ use crate::support::{Scratch, reray, run, sample, text};
 use gfxr_parse::container::{self, Block, BlockKind, Capture};
 use gfxr_parse::meta::Meta;
 use gfxr_parse::schema::command;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
@@ -58,6 +58,12 @@ fn is_part_of(part: &Path, whole: &Path) {
     for block in part.blocks() {
         assert!(all.any(|b| is_of(&block, &b)), "block {} is not the capture's", block.index);
     }
+}
+
+/// Every block of a capture, as it is stored.
+fn blocks_of(file: &Path) -> Vec<Vec<u8>> {
+    let capture = Capture::new(std::fs::read(file).expect("readable")).expect("a capture");
+    capture.blocks().map(|b| b.raw().to_vec()).collect()
 }
 
 /// The commands that are left, in their order.
@@ -128,11 +134,31 @@ fn a_search_that_was_ended_goes_on_and_a_script_may_say_what_is_wrong() {
     let script = format!(
         "script:test $('{program}' dump \"$1\" --commands vkCmdDispatch | grep -c vkCmdDispatch) -ge 2"
     );
-    let some = reduced(&sample("cubes.gfxr"), &script, &["--budget", "0.3s"], &small);
+    let notes = scratch.path("small.gfxr.reducing.json");
+    let some = reduced(&sample("cubes.gfxr"), &script, &["--budget", "1s"], &small);
     assert_eq!(some["minimal"], false, "{some}");
-    assert!(scratch.path("small.gfxr.reducing.json").is_file());
+    let known = std::fs::read(&notes).expect("it has come somewhere");
     let all = reduced(&sample("cubes.gfxr"), &script, &[], &small);
     assert_eq!(all["minimal"], true, "{all}");
+    assert!(!notes.exists());
+    // From the beginning it takes more processes; from where everything of it is done, one for all of the blocks that are gone.
+    let anew = reduced(&sample("cubes.gfxr"), &script, &[], &scratch.path("anew.gfxr"));
+    let tried = |of: &Value| of["tried"].as_u64().expect("a number");
+    assert!(tried(&all) < tried(&anew), "{all} {anew}");
+    let mut done: Value = serde_json::from_slice(&known).expect("JSON");
+    let gone = {
+        let left = blocks_of(&small);
+        let whole = blocks_of(&sample("cubes.gfxr"));
+        let mut left = left.iter().peekable();
+        let numbered = whole.iter().enumerate();
+        numbered.filter(|(_, b)| left.next_if_eq(b).is_none()).map(|b| b.0).collect::<Vec<_>>()
+    };
+    (done["gone"], done["done"]) =
+        (json!({ "blocks": gone }), json!(["blocks", "functions of shaders", "pieces of data"]));
+    std::fs::write(&notes, done.to_string()).expect("notes");
+    let at_once = reduced(&sample("cubes.gfxr"), &script, &[], &small);
+    assert_eq!((&at_once["minimal"], tried(&at_once)), (&true.into(), 2), "{at_once}");
+    assert_eq!(at_once["calls"], all["calls"]);
     // What they name stays, and what that names.
     let left = commands(&small);
     let expected =

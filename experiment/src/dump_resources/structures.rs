@@ -6,7 +6,7 @@
 use crate::failure::Failure;
 use crate::files::output;
 use crate::readback::Asked;
-use crate::replaying::{changes, failure, options};
+use crate::replaying::{changes, failure, options, tallies, validation};
 use gfxr_parse::container::Capture;
 use profile::hooks::geometry::GeometryHook;
 use replay::options::Options;
@@ -100,6 +100,12 @@ pub fn write(
     hooks.push(Box::new(GeometryHook::new(put, Box::new(move |frame| frame == wanted))));
     let options = Options { frames: Some((asked.frame, asked.frame)), ..options(asked.run)? };
     let summary = replay(capture, &options, On::Vulkan, hooks, 0, &mut ()).map_err(failure)?;
+    if summary.report.divergences.count > 0 {
+        tallies(&summary);
+    }
+    if !summary.report.validation.is_empty() {
+        validation(&summary, asked.run.validate);
+    }
     let mut found = found.take();
     for (structure, object) in std::mem::take(&mut found.objects) {
         let file = format!("frame_{}_structure_{structure}.obj", asked.frame);

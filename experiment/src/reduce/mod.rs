@@ -24,7 +24,7 @@ use crate::progress;
 use crate::say::note;
 use gfxr_parse::container::Capture;
 use graph::Graph;
-use parts::{Blocks, Data, Functions, Parts};
+use parts::{Blocks, Data, Functions, Parts, STAGES};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -80,6 +80,9 @@ struct Kept {
     /// Of what nothing more can go.
     done: BTreeSet<String>,
 }
+
+/// How often what is known is tried when a search goes on.
+const TRIES: u32 = 3;
 
 /// Least time that a process is waited for, and how many times that of the last one that showed the fault.
 const PATIENCE: (Duration, u32) = (Duration::from_millis(500), 4);
@@ -205,16 +208,26 @@ impl Trials<'_> {
         let done = search.to.known.done.contains(parts.name());
         if !known.is_empty() {
             let notes = search.to.notes.display().to_string();
-            if search.without(&known)? {
+            // (a fault may come and go)
+            let mut there = false;
+            for _ in 0..TRIES {
+                there = there || search.without(&known)?;
+                search.tried.clear();
+            }
+            if there {
                 note(format_args!(
                     "going on where {notes} was left: {} {} are gone",
                     known.len(),
                     parts.name()
                 ));
             } else {
-                // (a fault that comes and goes)
-                note(format_args!("what {notes} knows does not show the fault now: all is tried anew"));
-                search.to.known.done.clear();
+                note(format_args!("what {notes} knows does not show the fault now: these are tried anew"));
+                // (what comes later is numbered by what is left of these)
+                let Kept { gone, done, .. } = &mut search.to.known;
+                let earlier = STAGES.iter().take_while(|s| **s != parts.name());
+                let earlier: Vec<&str> = earlier.copied().collect();
+                gone.retain(|name, _| earlier.contains(&&**name));
+                done.retain(|name| earlier.contains(&&**name));
                 return search.ended();
             }
         }

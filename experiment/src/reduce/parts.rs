@@ -18,6 +18,9 @@ use std::ops::Range;
 /// Bytes of data that are not divided any more, and parts that data are divided into at most.
 const PIECES: (usize, usize) = (256, 16);
 
+/// Their names, in the order in which they are searched.
+pub const STAGES: [&str; 3] = ["blocks", "functions of shaders", "pieces of data"];
+
 /// See the module's header.
 pub trait Parts {
     /// What its units are, for people.
@@ -44,7 +47,7 @@ pub struct Blocks<'c> {
 
 impl Parts for Blocks<'_> {
     fn name(&self) -> &'static str {
-        "blocks"
+        STAGES[0]
     }
 
     fn units(&self) -> usize {
@@ -122,7 +125,7 @@ impl<'c> Functions<'c> {
 
 impl Parts for Functions<'_> {
     fn name(&self) -> &'static str {
-        "functions of shaders"
+        STAGES[1]
     }
 
     fn units(&self) -> usize {
@@ -236,7 +239,7 @@ impl<'c> Data<'c> {
 
 impl Parts for Data<'_> {
     fn name(&self) -> &'static str {
-        "pieces of data"
+        STAGES[2]
     }
 
     fn units(&self) -> usize {

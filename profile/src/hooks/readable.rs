@@ -44,9 +44,16 @@ impl Readable {
                 d.allocate_memory(&info, None).map_err(|e| Error::driver("vkAllocateMemory", e))
             });
             let memory = memory.inspect_err(|_| d.destroy_buffer(buffer, None))?;
-            d.bind_buffer_memory(buffer, memory, 0).map_err(|e| Error::driver("vkBindBufferMemory", e))?;
-            let map = d.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
-            let map = map.map_err(|e| Error::driver("vkMapMemory", e))?.cast();
+            let bound = d.bind_buffer_memory(buffer, memory, 0);
+            let map = bound.map_err(|e| Error::driver("vkBindBufferMemory", e)).and_then(|()| {
+                let map = d.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
+                map.map_err(|e| Error::driver("vkMapMemory", e))
+            });
+            let back = |_: &Error| {
+                d.destroy_buffer(buffer, None);
+                d.free_memory(memory, None);
+            };
+            let map = map.inspect_err(back)?.cast();
             Ok(Readable { buffer, memory, map, bytes })
         }
     }

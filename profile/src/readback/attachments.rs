@@ -42,15 +42,25 @@ pub struct InPass {
     pub apart: bool,
 }
 
-/// The images that a pass draws to or reads as attachments, and the layouts that it leaves them in.
-pub fn layouts(world: &World, pass: &Pass) -> Vec<(u64, u32)> {
-    let image = |view: u64| world.image_views.get(&view).map(|v| v.image);
+/// What a pass draws to or reads as attachments, and the layouts that it leaves these in.
+pub fn layouts(world: &World, pass: &Pass) -> Vec<(ImageView, u32)> {
+    let of_view = |view: u64| world.image_views.get(&view).copied();
     let of = |a: &Attachment| {
         let layout = if a.what == Use::Subpasses { a.final_layout } else { a.layout };
         [(a.view, layout), (a.resolve_view, a.resolve_layout)]
     };
     let all = pass.attachments.iter().flat_map(of);
-    all.filter_map(|(view, layout)| Some((image(view)?, layout))).collect()
+    all.filter_map(|(view, layout)| Some((of_view(view)?, layout))).collect()
+}
+
+/// The layout that what a view shows first is left in, if it is among these.
+pub fn left_in(all: &[(ImageView, u32)], view: &ImageView) -> Option<u32> {
+    let within = |from: u32, many: u32, n: u32| n >= from && n - from < many;
+    let is = |of: &ImageView| {
+        let (of, own) = (&of.range, &view.range);
+        within(of.level, of.levels, own.level) && within(of.layer, of.layers, own.layer)
+    };
+    all.iter().find(|(of, _)| of.image == view.image && is(of)).map(|l| l.1)
 }
 
 /// What is to be seen of a pass, by names that are different.
@@ -117,3 +127,23 @@ pub fn stored(call: &mut Call) {
 
 /// Calls that say what is stored.
 pub const MAKES: [&str; 3] = ["vkCreateRenderPass", "vkCreateRenderPass2", "vkCmdBeginRendering"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use world::objects::Subresources;
+
+    #[test]
+    fn a_level_or_layer_that_is_no_attachment_keeps_its_layout() {
+        let view = |image, level, layer, layers| {
+            let range = Subresources { aspects: 1, level, levels: 1, layer, layers };
+            ImageView { image, range, ..ImageView::default() }
+        };
+        let left = [(view(7, 2, 0, 1), 2), (view(8, 0, 3, u32::MAX), 5)];
+        assert_eq!(left_in(&left, &view(7, 2, 0, 1)), Some(2));
+        assert_eq!(left_in(&left, &view(7, 1, 0, 1)), None, "another level");
+        assert_eq!(left_in(&left, &view(8, 0, 4, 1)), Some(5), "all layers that are left");
+        assert_eq!(left_in(&left, &view(8, 0, 2, 1)), None, "another layer");
+        assert_eq!(left_in(&left, &view(9, 2, 0, 1)), None);
+    }
+}

@@ -16,9 +16,13 @@ use world::objects::{ImageView, Subresources};
 
 /// Bytes of one resource, at most, but for attachments.
 pub const MOST_BYTES: u64 = 256 << 20;
-/// Layouts of depth alone.
-const APART: [vk::ImageLayout; 2] =
-    [vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL, vk::ImageLayout::DEPTH_READ_ONLY_OPTIMAL];
+/// Layouts of depth or stencil alone.
+const APART: [vk::ImageLayout; 4] = [
+    vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::STENCIL_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::STENCIL_READ_ONLY_OPTIMAL,
+];
 /// Why what has such is not read.
 pub const IS_APART: &str = "has depth and stencil in layouts of their own";
 
@@ -89,6 +93,11 @@ impl Copy {
                 image(vk, commands, view, vk::ImageLayout::from_raw(*layout as i32), most)
             }
         }
+    }
+
+    /// The captured id of its device.
+    pub fn device(&self) -> u64 {
+        self.device
     }
 
     /// How many bytes it has.

@@ -13,7 +13,7 @@ pub mod copies;
 use crate::hooks::resources::enclosed;
 use crate::hooks::screenshot::follow::{SUBMITS, all_names};
 use crate::hooks::screenshot::read::{Read, settle};
-use attachments::{MAKES, ended, layouts, seen, stored};
+use attachments::{MAKES, ended, layouts, left_in, seen, stored};
 use copies::{Contents, Copy, IS_APART, MOST_BYTES, Source};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::schema::generated::COMMANDS;
@@ -114,10 +114,7 @@ impl ReadbackHook {
         }
         // (what the pass has had as an attachment is in the layout that the pass leaves it in)
         let as_left = |source: &Source| match *source {
-            Source::Image(view, layout) => {
-                let of = left.iter().find(|l| l.0 == view.image);
-                Source::Image(view, of.map_or(layout, |l| l.1))
-            }
+            Source::Image(view, layout) => Source::Image(view, left_in(&left, &view).unwrap_or(layout)),
             buffer => buffer,
         };
         let (of, which): (_, fn(usize) -> Which) =
@@ -145,7 +142,7 @@ impl ReadbackHook {
                 let source = source.and_then(|s| if many { Err(why()) } else { Ok(s) });
                 let most = if attachment { u64::MAX } else { MOST_BYTES };
                 let made = source.map(|source| Copy::record(vk, commands, &source, most));
-                if let Ok(Ok(Ok(copy))) = &made {
+                if let (Ok(Ok(Ok(copy))), false) = (&made, attachment) {
                     *before = (before.0 + 1, before.1 + copy.bytes());
                 }
                 match made {
@@ -204,7 +201,7 @@ impl Hook for ReadbackHook {
         }
         if name == "vkDestroyDevice" {
             // (a frame may end behind it)
-            self.hand_over(cx)?;
+            self.hand_over(cx, Some(call.image.u64(0)))?;
         }
         let spot = self.spots.contains_key(&call.block);
         if spot && !ends(name) {
@@ -220,14 +217,23 @@ impl Hook for ReadbackHook {
     }
 
     fn frame(&mut self, cx: &mut Executor, frame: Frame) -> Result<()> {
-        if frame.number == self.frame { self.hand_over(cx) } else { Ok(()) }
+        if frame.number == self.frame { self.hand_over(cx, None) } else { Ok(()) }
     }
 }
 
 impl ReadbackHook {
-    /// Reads what the device has copied, and gives it to who takes it.
-    fn hand_over(&mut self, cx: &mut Executor) -> Result<()> {
-        let recorded = std::mem::take(&mut self.recorded);
+    /// Reads what a device, or each, has copied, and gives it to who takes it.
+    fn hand_over(&mut self, cx: &mut Executor, device: Option<u64>) -> Result<()> {
+        let mut recorded = std::mem::take(&mut self.recorded);
+        if let Some(device) = device {
+            // (what could not be copied is told at the frame's end)
+            let of = |r: &Recorded| r.made.as_ref().is_ok_and(|copy| copy.device() == device);
+            for (block, all) in &mut recorded {
+                let (now, later): (Vec<_>, Vec<_>) = std::mem::take(all).into_iter().partition(of);
+                *all = now;
+                self.recorded.entry(*block).or_default().extend(later);
+            }
+        }
         let world = cx.objects.world();
         let names: Vec<String> =
             recorded.values().flatten().map(|r| world.name(r.object).to_owned()).collect();

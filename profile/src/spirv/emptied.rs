@@ -66,13 +66,22 @@ impl Module {
         if sets.is_empty() {
             return;
         }
-        let stays = |i: &Inst| i.op() != Op::ExtInst || i.id_at(0).is_none_or(|set| !sets.contains(&set));
+        let mut gone = HashSet::new();
+        let mut stays = |i: &Inst| {
+            let extended = matches!(i.op(), Op::ExtInst | Op::ExtInstWithForwardRefsKHR);
+            let stays = !extended || i.id_at(0).is_none_or(|set| !sets.contains(&set));
+            gone.extend(i.id().filter(|_| !stays));
+            stays
+        };
         let mut sections = vec![&mut self.globals, &mut self.tail];
         for f in &mut self.functions {
             sections.extend([&mut f.lines, &mut f.params, &mut f.end]);
             sections.extend(f.blocks.iter_mut().flat_map(|b| [&mut b.lines, &mut b.body]));
         }
-        sections.into_iter().for_each(|s| s.retain(stays));
+        sections.into_iter().for_each(|s| s.retain(&mut stays));
+        for section in [&mut self.names, &mut self.annotations] {
+            section.retain(|i| i.id_at(0).is_none_or(|id| !gone.contains(&id)));
+        }
     }
 
     /// Whether a type has a zero: numbers, truth values, and what is made of them.

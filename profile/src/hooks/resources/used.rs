@@ -77,8 +77,11 @@ pub fn used(world: &World, programs: &mut Programs, invoke: &Invoke) -> Vec<Used
         let mut found = vec![];
         world.bound_at(invoke, set, binding, elements.as_deref(), &mut found);
         let chosen = slot.elements.is_none() && found.len() > 1;
-        for (n, (element, d)) in found.into_iter().take(MOST_ELEMENTS + 1).enumerate() {
-            let Some((kind, mut at)) = described(world, invoke, (set, binding), &d) else { continue };
+        let all_of = found.into_iter().filter_map(|(element, d)| {
+            let (kind, at) = described(world, invoke, (set, binding), &d)?;
+            Some((element, d, kind, at))
+        });
+        for (n, (element, d, kind, mut at)) in all_of.take(MOST_ELEMENTS + 1).enumerate() {
             if chosen && rendered(world, &at) {
                 at =
                     At::Unknown("is one of several among which shaders choose, and may be in another layout");
