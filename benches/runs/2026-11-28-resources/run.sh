@@ -1,5 +1,5 @@
 #!/bin/bash
-# What ran on the GPU: of each capture the resources of some draws, dispatches and traces of one frame; a search for what is slow; a canary.
+# What ran on the GPU: of each capture the resources of some draws, dispatches and traces of one frame; a search for what is slow (see reduce.sh); a canary.
 set -u
 mkdir -p x w
 for d in deb/*libx* deb/*libbsd* deb/*libmd*; do dpkg -x "$d" x/; done
