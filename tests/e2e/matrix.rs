@@ -102,10 +102,11 @@ fn one_image_in_every_memory_mode_and_the_one_that_is_known() {
     if !same_driver {
         skip("the matrix's hashes", "they are of another build of llvmpipe");
     }
-    let hashes: BTreeMap<(String, String), String> = table("matrix_llvmpipe.tsv")
-        .into_iter()
-        .map(|c| ((c[0].clone(), c[1].clone()), c[2].clone()))
-        .collect();
+    // (a frame may have several: processors with other vector units round otherwise)
+    let mut hashes: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for c in table("matrix_llvmpipe.tsv") {
+        hashes.entry((c[0].clone(), c[1].clone())).or_default().push(c[2].clone());
+    }
     let mut compared = 0;
     for row in rows() {
         let Some(file) = find(&row.capture) else {
@@ -131,7 +132,8 @@ fn one_image_in_every_memory_mode_and_the_one_that_is_known() {
                 );
                 if same_driver {
                     let known = hashes.get(&(row.capture.clone(), frame.clone()));
-                    assert_eq!(Some(hash), known, "{what}: not the image in matrix_llvmpipe.tsv");
+                    let is = known.is_some_and(|known| known.contains(hash));
+                    assert!(is, "{what}: {hash} is not the image in matrix_llvmpipe.tsv: {known:?}");
                 }
                 compared += 1;
             }

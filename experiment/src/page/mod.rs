@@ -16,8 +16,10 @@ pub fn title(inputs: &[Input]) -> String {
     let mut names: Vec<&str> = vec![];
     let replayed = inputs.iter().any(|i| i.kind == "capture");
     for i in inputs.iter().filter(|i| !replayed || i.kind == "capture") {
-        let capture = i.facts.iter().find(|f| f.0 == "capture" || f.0 == "capture, name");
-        let name = capture.map_or(i.name.as_str(), |f| f.1.rsplit(['/', '\\']).next().unwrap_or_default());
+        // (a capture that was replayed is called by its file)
+        let named = |f: &&(String, String)| !replayed && (f.0 == "capture" || f.0 == "capture, name");
+        let capture = i.facts.iter().find(named);
+        let name = capture.map_or(i.name.as_str(), |f| f.1.as_str());
         if !names.contains(&name) {
             names.push(name);
         }
