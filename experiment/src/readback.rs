@@ -11,7 +11,8 @@ use crate::say::complain;
 use crate::shots::written_beside;
 use gfxr_parse::container::Capture;
 use profile::hooks::frame_actions::FrameWork;
-use profile::readback::{Readback, ReadbackHook, Spot, Spots, Taker};
+use profile::readback::{Readback, ReadbackHook, Spot, Spots};
+use replay::hook::Hook;
 use replay::options::Options;
 use replay::session::{On, replay};
 use std::collections::HashSet;
@@ -57,7 +58,7 @@ pub fn run(
     all: &[Replay],
     mut read: impl FnMut(usize, Readback) -> Result<(), Failure> + Send,
 ) -> Result<(bool, String), Failure> {
-    let options = Options { frames: Some((asked.frame, asked.frame)), ..options(asked.run)? };
+    let watchdog_ns = options(asked.run)?.watchdog_ns();
     if all.iter().any(|r| repeats(of, r)) {
         complain(
             "some draws are recorded once and run several times in the frame: what is left out of one run is left out of all",
@@ -78,8 +79,8 @@ pub fn run(
                 let to = to.clone();
                 let take = move |found| to.send((n, found));
                 let blocks: Vec<u64> = one.left_out.iter().map(|row| of.actions[*row].block).collect();
-                let (ok, device) =
-                    once(capture, asked, &options, (&one.spots, &blocks), Box::new(take), n == 0)?;
+                let hook = ReadbackHook::new(asked.frame, one.spots.clone(), watchdog_ns, Box::new(take));
+                let (ok, device) = once(capture, asked, &blocks, Box::new(hook), n == 0)?;
                 bar.inc(1);
                 Ok((kept && ok, device))
             });
@@ -103,22 +104,22 @@ fn earlier(of: &FrameWork, replay: &Replay) -> bool {
     replay.left_out.iter().any(|row| of.actions[*row].block < of.before)
 }
 
-/// One replay, up to the frame; whether it kept to the capture, and the device.
-fn once(
+/// One replay, up to the frame, that a hook looks at, without draws of these blocks; whether it kept to the capture, and the device.
+pub fn once(
     capture: &Capture,
     asked: &Asked<'_>,
-    options: &Options,
-    (spots, left_out): (&Spots, &[u64]),
-    take: Taker,
+    left_out: &[u64],
+    hook: Box<dyn Hook>,
     first: bool,
 ) -> Result<(bool, String), Failure> {
     let at = left_out.iter().map(|block| format!("at={block}-{block}"));
     let without = (!left_out.is_empty()).then(|| Use::new("skip", at));
     let all: Vec<Use> = asked.changes.iter().cloned().chain(without).collect();
     let mut hooks = changes(&all)?;
-    hooks.push(Box::new(ReadbackHook::new(asked.frame, spots.clone(), options.watchdog_ns(), take)));
+    hooks.push(hook);
     breadcrumbs(asked.run, &mut hooks);
-    let summary = replay(capture, options, On::Vulkan, hooks, 0, &mut ()).map_err(failure)?;
+    let options = Options { frames: Some((asked.frame, asked.frame)), ..options(asked.run)? };
+    let summary = replay(capture, &options, On::Vulkan, hooks, 0, &mut ()).map_err(failure)?;
     if first && left_out.is_empty() || summary.report.divergences.count > 0 {
         tallies(&summary);
     }

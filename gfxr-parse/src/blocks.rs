@@ -7,7 +7,6 @@ use crate::container::{Block, BlockKind, Capture, Scratch};
 use crate::decode::decode_found;
 use crate::image::Image;
 use crate::leaves::{Leaf, leaves};
-use crate::meta::Meta;
 use crate::schema::command;
 use crate::shaders;
 use std::collections::{BTreeSet, HashMap};
@@ -54,12 +53,7 @@ impl<'c> Blocks<'c> {
     /// Bytes of contents.
     pub fn bytes(&self, block: u64, at: u64, bytes: u64) -> Option<Vec<u8>> {
         let Ok(BlockKind::Meta(meta)) = self.0.get(&block)?.kind() else { return None };
-        let data = match &meta.meta {
-            Meta::FillMemory(m) => &m.data,
-            Meta::InitBuffer(m) => &m.data,
-            Meta::InitImage(m) => &m.data,
-            _ => return None,
-        };
+        let data = meta.meta.payload()?;
         let all = data.to_vec(&mut Scratch::new()).ok()?;
         let from = usize::try_from(at).ok()?;
         Some(all.get(from..from.checked_add(usize::try_from(bytes).ok()?)?)?.to_vec())

@@ -4,7 +4,6 @@ use crate::device::device;
 use crate::ordering::without;
 use crate::support::{Scratch, reray, run, sample, text};
 use gfxr_parse::container::{self, Block, BlockKind, Capture};
-use gfxr_parse::meta::Meta;
 use gfxr_parse::schema::command;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -35,13 +34,7 @@ fn is_of(part: &Block<'_>, whole: &Block<'_>) -> bool {
     }
     let data = |block: &Block<'_>| {
         let Ok(BlockKind::Meta(meta)) = block.kind() else { return None };
-        let of = match &meta.meta {
-            Meta::FillMemory(m) => &m.data,
-            Meta::InitBuffer(m) => &m.data,
-            Meta::InitImage(m) => &m.data,
-            _ => return None,
-        };
-        of.to_vec(&mut container::Scratch::new()).ok()
+        meta.meta.payload()?.to_vec(&mut container::Scratch::new()).ok()
     };
     match (data(part), data(whole)) {
         (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| *a == 0 || a == b),

@@ -3,9 +3,10 @@
 //! Guarantees: the index, `frame_N_attachments.json`, is written last, and has a row for each attachment: where it was seen, its files, or why there
 //! are none. What is read again is what was written. Refuses indices of another version.
 
-use super::{Asked, Place, attachments};
+use super::{After, Place, attachments};
 use crate::failure::Failure;
 use crate::files::output;
+use crate::readback::Asked;
 use crate::shots::{encode, hash};
 use gfxr_parse::container::Capture;
 use profile::hooks::screenshot::format::{name, named, texel_bytes};
@@ -84,6 +85,7 @@ pub fn file(folder: &Path, frame: u64) -> PathBuf {
 pub fn write(
     capture: &Capture,
     asked: &Asked<'_>,
+    after: &After,
     to: &To<'_>,
     said: impl Fn(&Row) -> Result<(), Failure> + Sync,
 ) -> Result<(bool, Index), Failure> {
@@ -91,7 +93,7 @@ pub fn write(
     // (an index that was there is not of what is written now)
     let _ = std::fs::remove_file(file(to.folder, asked.frame));
     let mut rows = vec![];
-    let (kept, device) = attachments(capture, asked, |place, shot| {
+    let (kept, device) = attachments(capture, asked, after, |place, shot| {
         let (written, not_shown) = match shot {
             Ok(shot) => (Some(save(to, &place, &shot)?), None),
             Err(why) => (None, Some(why)),
@@ -102,7 +104,7 @@ pub fn write(
         Ok(())
     })?;
     let index =
-        Index { schema_version: SCHEMA_VERSION, after: asked.after.to_string(), device, attachments: rows };
+        Index { schema_version: SCHEMA_VERSION, after: after.to_string(), device, attachments: rows };
     let json = serde_json::to_vec_pretty(&index).map_err(Failure::new)?;
     output::write_file(&file(to.folder, asked.frame), &json)?;
     Ok((kept, index))

@@ -8,8 +8,7 @@ pub mod index;
 
 use crate::failure::Failure;
 use crate::frames::work;
-use crate::how::How;
-use crate::readback::{self, Replay, ends, later};
+use crate::readback::{self, Asked, Replay, ends, later};
 use gfxr_parse::container::Capture;
 use profile::hooks::frame_actions::{FramePass, FrameWork};
 use profile::hooks::screenshot::Shot;
@@ -17,7 +16,6 @@ use profile::readback::{Readback, Which};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-use trace::plan::Use;
 use trace::select::{Glob, Ranges};
 
 /// Behind what.
@@ -57,18 +55,6 @@ impl fmt::Display for After {
     }
 }
 
-/// What is wanted.
-pub struct Asked<'a> {
-    /// Of this frame.
-    pub frame: u64,
-    /// Behind what.
-    pub after: &'a After,
-    /// Changes to calls.
-    pub changes: &'a [Use],
-    /// How to replay.
-    pub run: &'a How,
-}
-
 /// Where an attachment was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
@@ -98,28 +84,23 @@ pub struct Place {
     pub image_name: String,
 }
 
-/// What one replay shows.
-struct Target {
-    replay: Replay,
-    /// The draw, by its row.
-    draw: Option<usize>,
-}
+/// Replays, and of each the draw that it shows, by its row; none where it shows what passes leave.
+type Targets = (Vec<Replay>, Vec<Option<usize>>);
 
 /// Hands over each attachment; whether the replay kept to the capture, and the device.
 pub fn attachments(
     capture: &Capture,
     asked: &Asked<'_>,
+    after: &After,
     mut shown: impl FnMut(Place, Result<Shot, String>) -> Result<(), Failure> + Send,
 ) -> Result<(bool, String), Failure> {
     let frame = work(capture, asked.run, asked.frame, None)?;
     if frame.passes.is_empty() {
         return Err(Failure::new(format_args!("frame {} has no render passes", asked.frame)));
     }
-    let targets = targets(&frame, asked)?;
-    let replays: Vec<Replay> = targets.iter().map(|t| t.replay.clone()).collect();
-    let how = readback::Asked { frame: asked.frame, changes: asked.changes, run: asked.run };
-    readback::run(capture, &how, &frame, &replays, |n, read| {
-        match place(&frame, asked.frame, &targets[n], &read) {
+    let (replays, draws) = targets(&frame, asked.frame, after)?;
+    readback::run(capture, asked, &frame, &replays, |n, read| {
+        match place(&frame, asked.frame, draws[n], &read) {
             Some(place) => shown(place, read.contents.and_then(|c| c.shot(asked.frame))),
             None => Ok(()),
         }
@@ -127,12 +108,11 @@ pub fn attachments(
 }
 
 /// Which replays there are to be.
-fn targets(of: &FrameWork, asked: &Asked<'_>) -> Result<Vec<Target>, Failure> {
+fn targets(of: &FrameWork, frame: u64, after: &After) -> Result<Targets, Failure> {
     let draws = || of.actions.iter().enumerate().filter(|(_, a)| a.pass != 0);
-    let wanted: Vec<usize> = match asked.after {
+    let wanted: Vec<usize> = match after {
         After::Pass => {
-            let replay = Replay { spots: ends(of, 0), left_out: vec![] };
-            return Ok(vec![Target { replay, draw: None }]);
+            return Ok((vec![Replay { spots: ends(of, 0), left_out: vec![] }], vec![None]));
         }
         After::Draw(numbers) => {
             let is = |n: usize| numbers.as_ref().is_none_or(|r| r.contains(n as u64 + 1));
@@ -151,26 +131,26 @@ fn targets(of: &FrameWork, asked: &Asked<'_>) -> Result<Vec<Target>, Failure> {
     };
     if wanted.is_empty() {
         let n = of.actions.len();
-        let what = match asked.after {
+        let what = match after {
             After::Label(_) => "no draw within such a label".to_owned(),
             _ => format!(
                 "no such draw: {} of its {n} draws, dispatches and traces are in render passes",
                 draws().count()
             ),
         };
-        return Err(Failure::new(format_args!("frame {} has {what}", asked.frame)));
+        return Err(Failure::new(format_args!("frame {frame} has {what}")));
     }
     let one = |draw: usize| {
         let replay = Replay { spots: ends(of, of.actions[draw].pass), left_out: later(of, draw) };
-        Target { replay, draw: Some(draw) }
+        (replay, Some(draw))
     };
-    Ok(wanted.into_iter().map(one).collect())
+    Ok(wanted.into_iter().map(one).unzip())
 }
 
 /// Where something was seen.
-fn place(of: &FrameWork, frame: u64, target: &Target, read: &Readback) -> Option<Place> {
+fn place(of: &FrameWork, frame: u64, row: Option<usize>, read: &Readback) -> Option<Place> {
     let Which::Attachment(attachment) = &read.which else { return None };
-    let draw = target.draw.map(|n| &of.actions[n]);
+    let draw = row.map(|n| &of.actions[n]);
     // (of a recording that runs several times its last run is seen)
     let pass: &FramePass = match draw {
         Some(draw) => of.passes.iter().find(|p| p.number == draw.pass)?,
@@ -180,7 +160,7 @@ fn place(of: &FrameWork, frame: u64, target: &Target, read: &Readback) -> Option
         frame,
         pass: pass.number,
         pass_name: pass.name.clone(),
-        draw: target.draw.map(|n| n as u64 + 1),
+        draw: row.map(|n| n as u64 + 1),
         kind: draw.map(|d| d.kind.clone()),
         block: draw.map(|d| d.block),
         pipeline: draw.map(|d| d.pipeline),
@@ -220,12 +200,11 @@ mod tests {
 
     fn targets_of(after: &str) -> Result<LeftOut, String> {
         let after: After = after.parse()?;
-        let run = How::default();
-        let asked = Asked { frame: 3, after: &after, changes: &[], run: &run };
-        let all = targets(&of(), &asked).map_err(|f| f.1)?;
         let of = of();
+        let (replays, draws) = targets(&of, 3, &after).map_err(|f| f.1)?;
         let block = |row: &usize| of.actions[*row].block;
-        Ok(all.into_iter().map(|t| (t.draw, t.replay.left_out.iter().map(block).collect())).collect())
+        let left_out = replays.iter().map(|r| r.left_out.iter().map(block).collect());
+        Ok(draws.into_iter().zip(left_out).collect())
     }
 
     #[test]

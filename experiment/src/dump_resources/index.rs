@@ -57,20 +57,9 @@ impl Index {
 pub struct Row {
     /// Its number in the frame, from 1.
     pub draw: u64,
-    /// What it is: Draw, DrawIndexed, Dispatch, ….
-    pub kind: String,
-    /// The capture's block that recorded it.
-    pub block: u64,
-    /// The number of its render pass in the frame; 0 outside of one.
-    pub pass: u64,
-    /// That pass's name.
-    pub pass_name: String,
-    /// The captured id of its pipeline; 0 for shader objects.
-    pub pipeline: u64,
-    /// Its debug name.
-    pub pipeline_name: String,
-    /// Debug labels around it, from outside in.
-    pub labels: Vec<String>,
+    /// What it is, where it was recorded, and what it was executed with.
+    #[serde(flatten)]
+    pub action: Action,
     /// What was set and bound before it: commands without vkCmd, and what they were given.
     pub set: Values,
     /// What it reads and writes.
@@ -205,18 +194,7 @@ impl<'a> Files<'a> {
 impl Row {
     /// Of an action with this number, and nothing of it read yet.
     pub fn of(draw: u64, a: &Action) -> Row {
-        Row {
-            draw,
-            kind: a.kind.clone(),
-            block: a.block,
-            pass: a.pass,
-            pass_name: a.pass_name.clone(),
-            pipeline: a.pipeline,
-            pipeline_name: a.pipeline_name.clone(),
-            labels: a.labels.clone(),
-            set: vec![],
-            resources: vec![],
-        }
+        Row { draw, action: a.clone(), set: vec![], resources: vec![] }
     }
 
     /// What was not read on the way: what takes no device, and what nobody came to.

@@ -54,7 +54,7 @@ pub fn dump(
     }
     let mut pipelines: BTreeMap<u64, Values> = BTreeMap::new();
     for of in state.pipelines {
-        pipelines.entry(rows[of.of].pipeline).or_default().push((of.what, of.value));
+        pipelines.entry(rows[of.of].action.pipeline).or_default().push((of.what, of.value));
     }
     let mut files = Files::new(to, asked.frame);
     let at: HashMap<usize, usize> = frame.used.keys().enumerate().map(|(at, row)| (*row, at)).collect();

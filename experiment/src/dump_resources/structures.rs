@@ -5,12 +5,9 @@
 
 use crate::failure::Failure;
 use crate::files::output;
-use crate::readback::Asked;
-use crate::replaying::{changes, failure, options, tallies, validation};
+use crate::readback::{Asked, once};
 use gfxr_parse::container::Capture;
 use profile::hooks::geometry::GeometryHook;
-use replay::options::Options;
-use replay::session::{On, replay};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -96,16 +93,8 @@ pub fn write(
         Ok(())
     });
     let wanted = asked.frame;
-    let mut hooks = changes(asked.changes)?;
-    hooks.push(Box::new(GeometryHook::new(put, Box::new(move |frame| frame == wanted))));
-    let options = Options { frames: Some((asked.frame, asked.frame)), ..options(asked.run)? };
-    let summary = replay(capture, &options, On::Vulkan, hooks, 0, &mut ()).map_err(failure)?;
-    if summary.report.divergences.count > 0 {
-        tallies(&summary);
-    }
-    if !summary.report.validation.is_empty() {
-        validation(&summary, asked.run.validate);
-    }
+    let hook = GeometryHook::new(put, Box::new(move |frame| frame == wanted));
+    let (kept, _) = once(capture, asked, &[], Box::new(hook), false)?;
     let mut found = found.take();
     for (structure, object) in std::mem::take(&mut found.objects) {
         let file = format!("frame_{}_structure_{structure}.obj", asked.frame);
@@ -114,7 +103,7 @@ pub fn write(
         said(&path.display().to_string())?;
         found.of(structure).file = Some(file);
     }
-    Ok((found.all.into_values().collect(), summary.report.divergences.count == 0))
+    Ok((found.all.into_values().collect(), kept))
 }
 
 impl Found {

@@ -13,13 +13,16 @@ use analyses::report::html::Input;
 /// What a page is called that nobody gave a title: the names of captures that were replayed for it, else those of the captures that its inputs are
 /// of, or the inputs'.
 pub fn title(inputs: &[Input]) -> String {
-    let mut names: Vec<&str> = vec![];
-    let replayed = inputs.iter().any(|i| i.kind == "capture");
-    for i in inputs.iter().filter(|i| !replayed || i.kind == "capture") {
-        // (a capture that was replayed is called by its file)
-        let named = |f: &&(String, String)| !replayed && (f.0 == "capture" || f.0 == "capture, name");
-        let capture = i.facts.iter().find(named);
-        let name = capture.map_or(i.name.as_str(), |f| f.1.as_str());
+    let of_its_capture = |i: &'_ Input| {
+        let named = i.facts.iter().find(|f| f.0 == "capture" || f.0 == "capture, name");
+        named.map_or(i.name.clone(), |f| f.1.clone())
+    };
+    // (a capture that was replayed is called by its file)
+    let replayed: Vec<String> =
+        inputs.iter().filter(|i| i.kind == "capture").map(|i| i.name.clone()).collect();
+    let all = if replayed.is_empty() { inputs.iter().map(of_its_capture).collect() } else { replayed };
+    let mut names: Vec<String> = vec![];
+    for name in all {
         if !names.contains(&name) {
             names.push(name);
         }

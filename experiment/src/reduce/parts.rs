@@ -7,7 +7,6 @@ use crate::failure::Failure;
 use gfxr_parse::ahead::{What, read};
 use gfxr_parse::container::{Block, BlockKind, Capture, FrameCounter, FrameRule, Payload, Scratch};
 use gfxr_parse::encode::encode_call;
-use gfxr_parse::meta::Meta;
 use gfxr_parse::writer::Writer;
 use profile::ShaderHash;
 use profile::changes::Code;
@@ -202,16 +201,6 @@ pub struct Data<'c> {
     levels: Vec<Level>,
 }
 
-/// The data of a block.
-fn data<'b, 'a>(meta: &'b mut Meta<'a>) -> Option<&'b mut Payload<'a>> {
-    match meta {
-        Meta::FillMemory(m) => Some(&mut m.data),
-        Meta::InitBuffer(m) => Some(&mut m.data),
-        Meta::InitImage(m) => Some(&mut m.data),
-        _ => None,
-    }
-}
-
 impl<'c> Data<'c> {
     /// Those of a capture that are not zero.
     pub fn of(capture: &'c Capture) -> Result<Self, Failure> {
@@ -219,7 +208,7 @@ impl<'c> Data<'c> {
         let (mut units, mut blocks): (Vec<Piece>, Vec<Vec<u32>>) = (vec![], vec![]);
         for block in capture.blocks_of_main_file() {
             let Ok(BlockKind::Meta(mut meta)) = block.kind() else { continue };
-            let Some(payload) = data(&mut meta.meta) else { continue };
+            let Some(payload) = meta.meta.payload_mut() else { continue };
             let bytes = payload.to_vec(&mut scratch).map_err(Failure::new)?;
             let size = bytes.len().div_ceil(PIECES.1).max(PIECES.0);
             let first = units.len() as u32;
@@ -263,14 +252,10 @@ impl Parts for Data<'_> {
             let mut kind = block.kind().map_err(Failure::new)?;
             let mut bytes = vec![];
             if let BlockKind::Meta(meta) = &mut kind
-                && let Some(payload) = data(&mut meta.meta)
+                && let Some(payload) = meta.meta.payload_mut()
             {
                 bytes = payload.to_vec(&mut scratch).map_err(Failure::new)?;
-            }
-            pieces.iter().for_each(|p| bytes[p.clone()].fill(0));
-            if let BlockKind::Meta(meta) = &mut kind
-                && let Some(payload) = data(&mut meta.meta)
-            {
+                pieces.iter().for_each(|p| bytes[p.clone()].fill(0));
                 *payload = Payload::plain(&bytes);
             }
             writer.block(&kind).map_err(Failure::new)

@@ -7,8 +7,9 @@ use crate::exit::{Exit, Failure, complain};
 use crate::output;
 use experiment::attachments::compare::{Comparison, Other, compare as compared};
 use experiment::attachments::index::{Row, To, write};
-use experiment::attachments::{After, Asked};
+use experiment::attachments::After;
 use experiment::frames;
+use experiment::readback::Asked;
 use gfxr_parse::container::Capture;
 use std::collections::BTreeMap;
 
@@ -26,7 +27,8 @@ pub fn run(args: &ScreenshotArgs, after: &After, capture: &Capture) -> Result<Ex
         output::print(format!("{hash}{}\n", args.output.join(&written.file).display()).as_bytes())
     };
     let to = To { folder: &args.output, alpha: args.alpha, texels: args.texels };
-    let (kept, index) = write(capture, &Asked { frame, after, changes: &args.change, run: &run }, &to, said)?;
+    let asked = Asked { frame, changes: &args.change, run: &run };
+    let (kept, index) = write(capture, &asked, after, &to, said)?;
     let mut unseen = BTreeMap::<String, u64>::new();
     for row in &index.attachments {
         if let Some(why) = &row.not_shown {

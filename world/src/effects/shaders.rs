@@ -6,7 +6,7 @@ use super::super::bytes::{Reason, Why};
 use super::super::commands::Invoke;
 use super::super::layouts::ty;
 use super::super::sets::Descriptor;
-use crate::World;
+use crate::{Leads, World};
 
 /// What a program's shaders may write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,23 +63,15 @@ impl World {
 
     /// What a shader may have written through a descriptor.
     fn wrote_through(&mut self, d: &Descriptor, why: Why) {
+        // (of buffers that overlap at an address, all are written)
         match *d {
-            Descriptor::Buffer { buffer, offset, range, .. } => {
-                let range = self.range_of(buffer, offset, range);
-                self.forget_buffer(buffer, offset, range, why);
-            }
-            Descriptor::Texel { view, .. } => {
-                if let Some(v) = self.buffer_views.get(&view).copied() {
-                    self.forget_buffer(v.buffer, v.offset, v.range, why);
+            Descriptor::Address { address, range, .. } => self.forget_address(address, range, why),
+            Descriptor::Image { view, .. } => self.forget_view(view, why),
+            _ => {
+                if let Leads::Buffer(buffer, offset, range) = self.leads(d) {
+                    self.forget_buffer(buffer, offset, range, why);
                 }
             }
-            Descriptor::Image { view, .. } => self.forget_view(view, why),
-            Descriptor::Address { address, range, .. } => self.forget_address(address, range, why),
-            Descriptor::Unknown { .. }
-            | Descriptor::Unwritten
-            | Descriptor::Sampler { .. }
-            | Descriptor::Structure { .. }
-            | Descriptor::Inline => {}
         }
     }
 }

@@ -19,7 +19,7 @@ use world::bytes::{Into, Upload};
 use world::commands::{Invoke, Program};
 use world::layouts::SetLayout;
 use world::sets::{Contents, Descriptor};
-use world::{At, AtSet, Invocation, World};
+use world::{At, AtSet, Invocation, Leads, World};
 
 /// See the module's header.
 pub struct Rows {
@@ -308,39 +308,30 @@ impl Rows {
     }
 
     fn key(&mut self, w: &World, binding: u32, d: &Descriptor, of: Option<&Contents>) -> Result<Key> {
-        let ty = d.ty().unwrap_or(0);
-        Ok(match *d {
-            Descriptor::Unwritten => Key::default(),
-            Descriptor::Sampler { sampler } => Key { ty, sampler, ..Key::default() },
+        let mut key = Key { ty: d.ty().unwrap_or(0), ..Key::default() };
+        match *d {
+            Descriptor::Sampler { sampler } => key.sampler = sampler,
             Descriptor::Image { view, sampler, layout, .. } => {
-                let image = w.image_views.get(&view).map_or(0, |v| v.image);
-                Key { ty, view, image, sampler, layout: Some(layout), ..Key::default() }
+                (key.view, key.sampler, key.layout) = (view, sampler, Some(layout));
             }
-            Descriptor::Texel { view, .. } => {
-                let v = w.buffer_views.get(&view).copied().unwrap_or_default();
-                Key { ty, view, buffer: v.buffer, offset: v.offset, range: v.range, ..Key::default() }
+            Descriptor::Texel { view, .. } => key.view = view,
+            _ => {}
+        }
+        match w.leads(d) {
+            Leads::Nowhere => {}
+            Leads::Buffer(buffer, offset, range) => {
+                (key.buffer, key.offset, key.range) = (buffer, offset, range);
             }
-            Descriptor::Buffer { buffer, offset, range, .. } => {
-                let range = w.range_of(buffer, offset, range);
-                Key { ty, buffer, offset, range, ..Key::default() }
-            }
-            Descriptor::Structure { structure } => Key { ty, structure, ..Key::default() },
-            Descriptor::Inline => {
+            Leads::Image(view, _) => key.image = view.image,
+            Leads::Structure(structure) => key.structure = structure,
+            Leads::Inline => {
                 let (bytes, written) = of.map_or((&[][..], &[][..]), |c| c.inline_bytes(binding));
-                let contents = self.uniform.masked(&mut self.put, bytes, written);
-                Key { ty, contents: contents?.number, ..Key::default() }
+                key.contents = self.uniform.masked(&mut self.put, bytes, written)?.number;
             }
-            Descriptor::Address { address, range, .. } => match w.at_address(address) {
-                Some((buffer, offset)) => Key { ty, buffer, offset, range, ..Key::default() },
-                None if address == 0 => Key { ty, ..Key::default() },
-                None => {
-                    let found = w.structures.iter().find(|s| s.1.address == address).map(|s| *s.0);
-                    let unknown = if found.is_none() { "an address of nothing known" } else { "" };
-                    Key { ty, structure: found.unwrap_or(0), unknown, ..Key::default() }
-                }
-            },
-            Descriptor::Unknown { why, .. } => Key { ty, unknown: why, ..Key::default() },
-        })
+            Leads::Address => key.unknown = "an address of nothing known",
+            Leads::Unknown(why) => key.unknown = why,
+        }
+        Ok(key)
     }
 
     /// A buffer that a descriptor names.

@@ -10,7 +10,7 @@ use world::commands::{Indirect, Invoke, Place, Sizes, Stream, Table};
 use world::layouts::ty;
 use world::objects::ImageView;
 use world::sets::Descriptor;
-use world::{AtSet, World};
+use world::{Leads, World};
 
 /// Elements of an array that are given, at most.
 pub const MOST_ELEMENTS: usize = 64;
@@ -193,42 +193,19 @@ fn described(
     d: &Descriptor,
 ) -> Option<(&'static str, At)> {
     let kind = names::descriptor(d.ty()?);
-    let at = match *d {
-        Descriptor::Image { view, layout, .. } => match world.image_views.get(&view) {
-            Some(view) => match world.images.get(&view.image) {
-                Some(i) if i.bound.is_empty() && i.swapchain == 0 => {
-                    At::Unknown("has no memory, or is a sparse image")
-                }
-                _ => At::Image(*view, layout),
-            },
-            None if view == 0 => return None,
-            None => At::Unknown("a view that is not there any more"),
-        },
-        Descriptor::Texel { view, .. } => match world.buffer_views.get(&view) {
-            Some(v) => within(world, v.buffer, v.offset, v.range),
-            None if view == 0 => return None,
-            None => At::Unknown("a view that is not there any more"),
-        },
-        Descriptor::Buffer { buffer, offset, range, .. } if buffer != 0 => {
-            within(world, buffer, offset, range)
-        }
-        Descriptor::Structure { structure } if structure != 0 => At::Structure(structure),
-        Descriptor::Address { address, ty: ty::ACCELERATION_STRUCTURE_KHR, .. } if address != 0 => {
-            let of = world.structures.iter().find(|s| s.1.address == address);
-            of.map_or(At::Unknown("an address of nothing known"), |s| At::Structure(*s.0))
-        }
-        Descriptor::Address { address, range, .. } if address != 0 => match world.at_address(address) {
-            Some((buffer, offset)) => within(world, buffer, offset, range),
-            None => At::Unknown("an address of nothing known"),
-        },
-        Descriptor::Inline => match world.set(invoke, set as usize) {
-            AtSet::Set { contents, .. } | AtSet::Push { contents } => {
-                At::Bytes(contents.inline_bytes(binding).0.to_vec())
+    let at = match world.leads(d) {
+        Leads::Nowhere => return None,
+        Leads::Buffer(buffer, offset, range) => within(world, buffer, offset, range),
+        Leads::Image(view, layout) => match world.images.get(&view.image) {
+            Some(i) if i.bound.is_empty() && i.swapchain == 0 => {
+                At::Unknown("has no memory, or is a sparse image")
             }
-            _ => return None,
+            _ => At::Image(view, layout),
         },
-        Descriptor::Unknown { why, .. } => At::Unknown(why),
-        _ => return None,
+        Leads::Structure(id) => At::Structure(id),
+        Leads::Inline => At::Bytes(world.inline_bytes(invoke, set, binding).0.to_vec()),
+        Leads::Address => At::Unknown("an address of nothing known"),
+        Leads::Unknown(why) => At::Unknown(why),
     };
     Some((kind, at))
 }

@@ -10,8 +10,8 @@ use std::rc::Rc;
 use world::commands::{Invoke, Program};
 use world::layouts::ty;
 use world::objects::Stage as Bound;
-use world::sets::{Contents, Descriptor};
-use world::{AtSet, World};
+use world::sets::Descriptor;
+use world::{AtSet, Leads, World};
 
 /// A slot that shaders access.
 #[derive(Clone, Copy, Debug)]
@@ -58,21 +58,14 @@ impl Programs {
         if facts.anything {
             return rows.anything(world);
         }
+        let mut found = vec![];
         for slot in &facts.slots {
-            match world.set(invoke, slot.set as usize) {
-                AtSet::Set { contents, offsets, .. } => rows.contents(world, slot, contents, offsets),
-                AtSet::Push { contents } => rows.contents(world, slot, contents, &[]),
-                AtSet::Buffer { address, layout } => {
-                    let all = layout.binding(slot.binding).map_or(0, |b| b.slots());
-                    for element in 0..all {
-                        let d = world.in_descriptor_buffer(address, layout, slot.binding, element);
-                        rows.descriptor(world, slot, &d, 0);
-                    }
-                }
+            if matches!(world.set(invoke, slot.set as usize), AtSet::Nothing) {
                 // (what a shader uses has to be bound: it is not known what was)
-                AtSet::Nothing => rows.anything(world),
-                AtSet::Embedded { .. } => {}
+                rows.anything(world);
             }
+            world.bound_at(invoke, slot.set, slot.binding, None, &mut found);
+            found.drain(..).for_each(|(_, d)| rows.descriptor(world, slot, &d));
         }
         let (read, write) = facts.pointers;
         if read != 0 {
@@ -143,24 +136,14 @@ impl Facts {
 }
 
 impl Rows {
-    fn contents(&mut self, world: &World, slot: &Slot, contents: &Contents, offsets: &[u32]) {
-        let dynamic =
-            contents.layout.binding(slot.binding).filter(|b| b.is_dynamic()).map(|b| b.dynamic_start);
-        for (element, d) in contents.written(slot.binding) {
-            let moved = dynamic
-                .map_or(0, |start| u64::from(offsets.get((start + element) as usize).copied().unwrap_or(0)));
-            self.descriptor(world, slot, &d, moved);
-        }
-    }
-
-    fn descriptor(&mut self, world: &World, slot: &Slot, d: &Descriptor, moved: u64) {
+    fn descriptor(&mut self, world: &World, slot: &Slot, d: &Descriptor) {
         let storage = |read: bool| {
             let write = if slot.write { SHADER_STORAGE_WRITE } else { 0 };
             let access = write | if read { SHADER_STORAGE_READ } else { 0 };
             How { stages: slot.stages, access, write: slot.write }
         };
         let reads = |access: u64| How { stages: slot.stages, access, write: false };
-        let of = |kind: u32| match kind {
+        let how = match d.ty().unwrap_or(0) {
             ty::STORAGE_BUFFER
             | ty::STORAGE_BUFFER_DYNAMIC
             | ty::STORAGE_IMAGE
@@ -168,28 +151,15 @@ impl Rows {
             | ty::MUTABLE => storage(slot.read),
             ty::UNIFORM_BUFFER | ty::UNIFORM_BUFFER_DYNAMIC | ty::INLINE_UNIFORM_BLOCK => reads(UNIFORM_READ),
             ty::INPUT_ATTACHMENT => reads(INPUT_ATTACHMENT_READ),
+            ty::ACCELERATION_STRUCTURE_KHR => reads(ACCELERATION_STRUCTURE_READ),
             _ => reads(SHADER_SAMPLED_READ),
         };
-        match *d {
-            Descriptor::Buffer { ty, buffer, offset, range } => {
-                let range = world.range_of(buffer, offset, range);
-                self.buffer(world, buffer, offset + moved, range, of(ty));
-            }
-            Descriptor::Texel { ty, view } => match world.buffer_views.get(&view).copied() {
-                Some(v) => self.buffer(world, v.buffer, v.offset, v.range, of(ty)),
-                None => self.anything(world),
-            },
-            Descriptor::Image { ty, view, .. } => self.view(world, view, of(ty)),
-            Descriptor::Structure { .. } | Descriptor::Address { ty: ty::ACCELERATION_STRUCTURE_KHR, .. } => {
-                self.addressed(world, reads(ACCELERATION_STRUCTURE_READ));
-            }
-            Descriptor::Address { address: 0, .. } => {}
-            Descriptor::Address { ty, address, range, .. } => match world.at_address(address) {
-                Some((buffer, offset)) => self.buffer(world, buffer, offset, range, of(ty)),
-                None => self.addressed(world, of(ty)),
-            },
-            Descriptor::Unknown { .. } => self.anything(world),
-            Descriptor::Unwritten | Descriptor::Sampler { .. } | Descriptor::Inline => {}
+        match world.leads(d) {
+            Leads::Buffer(buffer, offset, range) => self.buffer(world, buffer, offset, range, how),
+            Leads::Image(view, _) => self.image(world, view.image, &view.range, how),
+            Leads::Structure(_) | Leads::Address => self.addressed(world, how),
+            Leads::Unknown(_) => self.anything(world),
+            Leads::Nowhere | Leads::Inline => {}
         }
     }
 }
