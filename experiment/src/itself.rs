@@ -4,6 +4,8 @@
 //! Guarantees: what it says on stderr is kept, and its last line is the reason of a failure. Refuses nothing.
 
 use crate::failure::{Exit, Failure};
+use crate::how::How;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The program.
@@ -28,6 +30,23 @@ impl Ended {
         let codes = [Exit::Usage, Exit::Diverged, Exit::Gone, Exit::NoDevice];
         let exit = codes.into_iter().find(|e| self.code == Some(*e as i32)).unwrap_or(Exit::Failed);
         Failure::with(exit, format_args!("{whose}: {}", self.said))
+    }
+}
+
+/// What a command wrote to stdout, and, where its replay diverged, what it said of that.
+pub type Written = (Vec<u8>, Option<Failure>);
+
+/// Runs a command on a capture to its end; without one, a replay.
+pub fn on_capture(command: Option<&str>, words: &[&str], run: &How, file: &Path) -> Result<Written, Failure> {
+    let mut process = program()?;
+    process.args(command).args(words).arg("--quiet").args(run.arguments(None)).arg("--").arg(file);
+    let done = ended(&mut process)?;
+    let failure = done.failure(command.unwrap_or("replay"));
+    match failure.0 {
+        _ if done.code == Some(0) => Ok((done.out, None)),
+        // (a replay that diverged has said what it found all the same)
+        Exit::Diverged => Ok((done.out, Some(failure))),
+        _ => Err(failure),
     }
 }
 

@@ -28,6 +28,7 @@ pub mod looped;
 pub mod ordered;
 pub mod own_times;
 pub mod page;
+mod pictures;
 pub mod progress;
 pub mod questions;
 pub mod readback;

@@ -1,6 +1,6 @@
 //! `what-if`: what a frame would gain without each of its parts, and what binds them, by experiment (`analyses::verdict::what_if`).
 //!
-//! Four runs of `bench`: `own`, the frame as it is, command by command; `costs`, each part left out; `causes`, the dearest parts changed
+//! Pictures of the frame and of its passes, and four runs of `bench`: `own`, the frame as it is, command by command; `costs`, each part left out; `causes`, the dearest parts changed
 //! in other ways; and, while there is time, `optimisations`. Guarantees: the folder is there whole or not at all; an experiment that the
 //! device or the capture refuses is told with why, and the others go on; what fails in `optimisations`, which record what they have to
 //! know and come last, loses nothing else. Refuses frames that are not there, and frames without draws, dispatches and traces.
@@ -15,6 +15,7 @@ use crate::frames::work;
 use crate::how::How;
 use crate::interrupt::Interrupt;
 use crate::own_times::{on_the_processor, own_times};
+use crate::pictures;
 use crate::progress;
 use crate::replaying::options;
 use analyses::bindings::sync::unneeded;
@@ -108,6 +109,10 @@ fn asked(args: &Question, to: &Path) -> Result<(Report, bool), Failure> {
         experiments: vec![],
         notes: vec![],
     };
+    progress::step("taking pictures of the frame and of its passes");
+    for why in pictures::take(&args.file, &args.run, args.frame, &of.actions, to) {
+        of.notes.push(format!("Pictures are missing: {}.", why.1.trim_end_matches('.')));
+    }
     let ask = Ask { effect: args.min_effect, alpha: ALPHA };
     let interrupt = Interrupt::listen("it ends, and says what was decided until then");
     progress::step("leaving out one part after another");

@@ -18,8 +18,8 @@ pub fn encode_struct_array(image: &Image, id: StructId, twice: bool, out: &mut V
     walk_struct_array(image, id, twice, &mut Encoder { out });
 }
 
-struct Encoder<'o> {
-    out: &'o mut Vec<u8>,
+pub(crate) struct Encoder<'o> {
+    pub(crate) out: &'o mut Vec<u8>,
 }
 
 impl Encoder<'_> {

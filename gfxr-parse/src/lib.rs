@@ -11,6 +11,7 @@ pub mod container;
 pub mod cycle;
 pub mod decode;
 pub mod edit;
+pub mod elements;
 pub mod encode;
 pub mod error;
 pub mod image;

@@ -21,14 +21,15 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
         output::print(format!("{json}\n").as_bytes())?;
     } else {
         let share = |[before, after]: [u64; 2]| 100.0 * after as f64 / before.max(1) as f64;
-        let [functions, data] = [found.functions, found.data];
-        let contents = match (functions, data) {
-            ([0, _], [0, _]) => String::new(),
-            _ => format!(
-                "Of {} functions of its shaders {} do something, and of {} pieces of its data {} are not zero; ",
-                functions[0], functions[1], data[0], data[1]
-            ),
-        };
+        let [elements, functions, data] = [found.elements, found.functions, found.data];
+        let parts = [
+            (elements, "descriptor writes, barriers and regions", "are left"),
+            (functions, "functions of its shaders", "do something"),
+            (data, "pieces of its data", "are not zero"),
+        ];
+        let parts = parts.iter().filter(|p| p.0[0] > 0);
+        let contents: String =
+            parts.map(|([before, after], what, are)| format!("Of {before} {what} {after} {are}. ")).collect();
         let text = format!(
             "{}: {} of {} calls ({:.1} %), {} of {} bytes ({:.1} %); the fault is still there: {}\n\
              {contents}{} processes in {:.0} s.\n",

@@ -49,6 +49,12 @@ fn behind_the_last_pass_lies_what_the_frame_shows() {
             shown(&sample(name), &[&frames[..], &["--after", "pass"]].concat(), &scratch.path("passes"));
         let last = passes.iter().find(|p| p.0 == attachment).unwrap_or_else(|| panic!("{name}: {passes:?}"));
         assert_eq!(last.1, whole[0].1, "{name}");
+        // Of several samples it is what the pass resolves them into.
+        if attachment.ends_with("resolve0") {
+            let colour =
+                passes.iter().find(|p| p.0 == "pass_1_color0").unwrap_or_else(|| panic!("{passes:?}"));
+            assert_eq!(colour.1, last.1, "{name}");
+        }
     }
 }
 

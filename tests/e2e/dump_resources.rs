@@ -76,6 +76,26 @@ fn dispatches_have_what_they_were_given_and_what_they_made_of_it() {
     assert_eq!(names, [&json!(["frame 2", "light"]), &json!(["frame 2", "heavy"])]);
 }
 
+#[test]
+fn several_samples_are_read_as_what_they_are_resolved_into() {
+    if !device("resources of several samples") {
+        return;
+    }
+    let scratch = Scratch::new("dump-resources-samples");
+    for name in ["triangle_4.gfxr", "triangle_4_stored.gfxr"] {
+        let folder = scratch.path(name);
+        let index = dumped(name, "2", &["draw=1"], &folder);
+        let command = &index["commands"][0];
+        let [before, after] = of(command, "color0")[..] else { panic!("{command:#}") };
+        assert_eq!((&before["samples"], &after["samples"]), (&json!(4), &json!(4)));
+        assert_ne!(before["blake3"], after["blake3"], "it draws a triangle");
+        let resolved = of(command, "resolve0");
+        let resolved = resolved.iter().find(|r| r["moment"] == "after").expect("what is behind it");
+        assert_eq!((&after["blake3"], &after["format"]), (&resolved["blake3"], &resolved["format"]));
+        assert!(resolved.get("samples").is_none());
+    }
+}
+
 /// Indices of a cube of six sides of four corners each.
 fn cube_indices() -> Vec<u8> {
     let side = |side: u16| [0, 1, 2, 2, 3, 0].map(|corner: u16| side * 4 + corner);

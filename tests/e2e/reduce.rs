@@ -23,14 +23,21 @@ fn reduced(capture: &Path, still: &str, flags: &[&str], to: &Path) -> Value {
     serde_json::from_slice(&out.stdout).expect("JSON")
 }
 
-/// Whether a block is the capture's, but for functions of shaders that were emptied, and data that were made zero.
+/// Whether a block is the capture's, but for elements of arrays and functions of shaders that went, and data that were made zero.
 fn is_of(part: &Block<'_>, whole: &Block<'_>) -> bool {
-    const WITH_CODE: [&str; 3] = ["vkCreateShaderModule", "vkCreateShadersEXT", "vkCreateGraphicsPipelines"];
+    const WITHIN: [&str; 6] = [
+        "vkCreateShaderModule",
+        "vkCreateShadersEXT",
+        "vkCreateGraphicsPipelines",
+        "vkUpdateDescriptorSets",
+        "vkCmdPipelineBarrier",
+        "vkCmdPipelineBarrier2",
+    ];
     if part.raw() == whole.raw() {
         return true;
     }
     if let (Some(a), Some(b)) = (part.call_id(), whole.call_id()) {
-        return a == b && command(a).is_some_and(|c| WITH_CODE.contains(&c.name));
+        return a == b && command(a).is_some_and(|c| WITHIN.contains(&c.name));
     }
     let data = |block: &Block<'_>| {
         let Ok(BlockKind::Meta(meta)) = block.kind() else { return None };
@@ -146,8 +153,10 @@ fn a_search_that_was_ended_goes_on_and_a_script_may_say_what_is_wrong() {
         let numbered = whole.iter().enumerate();
         numbered.filter(|(_, b)| left.next_if_eq(b).is_none()).map(|b| b.0).collect::<Vec<_>>()
     };
-    (done["gone"], done["done"]) =
-        (json!({ "blocks": gone }), json!(["blocks", "functions of shaders", "pieces of data"]));
+    (done["gone"], done["done"]) = (
+        json!({ "blocks": gone }),
+        json!(["blocks", "elements of arrays", "functions of shaders", "pieces of data"]),
+    );
     std::fs::write(&notes, done.to_string()).expect("notes");
     let at_once = reduced(&sample("cubes.gfxr"), &script, &[], &small);
     assert_eq!((&at_once["minimal"], tried(&at_once)), (&true.into(), 2), "{at_once}");

@@ -23,7 +23,7 @@ fn ran(arguments: &[&str]) -> String {
 }
 
 /// Opens a page; false where there is no browser.
-fn looked_at(page: &Path, name: &str, expected: &Value) -> bool {
+pub fn looked_at(page: &Path, name: &str, expected: &Value) -> bool {
     let seen = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join(name);
     std::fs::create_dir_all(&seen).expect("a folder for pictures");
     let file = seen.join("expected.json");

@@ -2,7 +2,9 @@
 //! what comes before fragments, and nothing is called a gain that keeps the picture.
 
 use crate::device::device;
+use crate::report::looked_at;
 use crate::support::{Scratch, root, run, text};
+use serde_json::{Value, json};
 use trace::run::Run;
 use trace::what_if::{WHAT_IF_FILE, WhatIf};
 
@@ -71,6 +73,21 @@ fn a_planted_cause_is_found_where_it_is() {
     let page = scratch.path("page.html");
     let made = run(["report", own, "-o", page.to_str().expect("a plain path")]);
     assert!(made.status.success(), "{}", text(&made.stderr));
+    // It shows the frame and what each pass leaves.
+    let shown = std::fs::read_dir(to.join("shown")).expect("pictures").count();
+    let passes = std::fs::read(to.join("passes/frame_2_attachments.json")).expect("an index");
+    let passes: Value = serde_json::from_slice(&passes).expect("JSON");
+    let first = passes["attachments"].as_array().expect("rows").iter().find(|r| r["file"].is_string());
+    let first = first.unwrap_or_else(|| panic!("{passes:#}"));
+    assert_eq!(shown, 1);
+    let behind = format!(
+        "Behind pass {} ({}): {}",
+        first["pass"],
+        first["pass_name"].as_str().expect("a name"),
+        first["attachment"].as_str().expect("a name")
+    );
+    let texts = ["Frame 2", &behind].map(|text| json!({ "section": "what-if", "text": text }));
+    looked_at(&page, "what-if", &json!({ "sections": ["overview", "what-if"], "texts": texts }));
 }
 
 #[test]

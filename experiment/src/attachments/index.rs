@@ -103,8 +103,7 @@ pub fn write(
         rows.push(row);
         Ok(())
     })?;
-    let index =
-        Index { schema_version: SCHEMA_VERSION, after: after.to_string(), device, attachments: rows };
+    let index = Index { schema_version: SCHEMA_VERSION, after: after.to_string(), device, attachments: rows };
     let json = serde_json::to_vec_pretty(&index).map_err(Failure::new)?;
     output::write_file(&file(to.folder, asked.frame), &json)?;
     Ok((kept, index))

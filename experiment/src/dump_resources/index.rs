@@ -102,6 +102,9 @@ pub struct Resource {
     /// Of images, width and height.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extent: Option<[u32; 2]>,
+    /// Of images of several samples a texel, how many. Their mean was read; of integers, one of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u32>,
     /// Bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
@@ -175,6 +178,7 @@ impl<'a> Files<'a> {
         into.file = Some(self.write(hash, format!("{stem}.bin"), &of.bytes, said)?);
         let Some(texture) = of.texture else { return Ok(()) };
         (into.format, into.extent) = (Some(name(texture.format)), Some(texture.extent));
+        into.samples = Some(texture.samples).filter(|n| *n > 1);
         // (texels of one kind are one picture, whoever has them)
         let of_texels = format!("{hash} {texture:?}");
         let key = blake3::hash(of_texels.as_bytes());

@@ -5,15 +5,15 @@
 //! named. Refuses captures that do not replay.
 
 use super::inputs::{Read, of_json, of_trace};
-use super::pictures;
 use crate::bench::Settings;
 use crate::draw_state::state;
 use crate::failure::{Exit, Failure};
 use crate::files::{input, mmap};
 use crate::frames::{self, work};
 use crate::how::How;
-use crate::itself::{ended, program};
+use crate::itself::on_capture;
 use crate::own_times::{Own, on_the_processor, own_times};
+use crate::pictures;
 use crate::progress;
 use crate::questions::{known, question};
 use crate::replaying::options;
@@ -151,26 +151,10 @@ fn slowest(report: &Report, load: Option<u64>) -> Option<u64> {
 impl Asked<'_> {
     /// Runs this program on the capture; what it wrote to stdout. Of a command, or without one: a replay.
     fn process(&self, words: &[&str], command: Option<&str>, notes: &mut Notes) -> Result<Vec<u8>, Failure> {
-        let mut process = program()?;
-        process
-            .args(command)
-            .args(words)
-            .arg("--quiet")
-            .args(self.run.arguments(None))
-            .arg("--")
-            .arg(self.file);
-        let done = ended(&mut process)?;
-        let failure = done.failure(command.unwrap_or("replay"));
-        match failure.0 {
-            _ if done.code == Some(0) => Ok(done.out),
-            // (a replay that diverged has said what it found all the same)
-            Exit::Diverged => {
-                notes.diverged = true;
-                notes.all.push(format!("{}.", failure.1.trim_end_matches('.')));
-                Ok(done.out)
-            }
-            _ => Err(failure),
-        }
+        let (out, diverged) = on_capture(command, words, self.run, self.file)?;
+        notes.diverged |= diverged.is_some();
+        notes.all.extend(diverged.map(|why| format!("{}.", why.1.trim_end_matches('.'))));
+        Ok(out)
     }
 
     /// The questions that are asked.
@@ -221,20 +205,14 @@ impl Asked<'_> {
             report.notes.push(format!("{lacking} rows on the state of later draws are left out."));
         }
         progress::step("taking pictures of the frame and of its passes");
-        let passes = actions.iter().any(|a| a.pass != 0).then(|| (vec!["--after=pass"], to.join("passes")));
-        for (words, folder) in [(vec![], to.join("shown"))].into_iter().chain(passes) {
-            let (frames, output) = (format!("--frames={frame}"), format!("--output={}", folder.display()));
-            let words = [&[frames.as_str(), output.as_str()], &words[..]].concat();
-            let taken = self.process(&words, Some("screenshot"), notes);
-            match (pictures::of_folder(&folder, frame), taken) {
-                (Ok(pictures), Ok(_)) => report.pictures.extend(pictures),
-                // (not every format can be shown, and not every frame shows something)
-                (pictures, Err(why)) => {
-                    report.pictures.extend(pictures.unwrap_or_default());
-                    notes.all.push(format!("Pictures are missing: {}.", why.1.trim_end_matches('.')));
-                }
-                (Err(why), Ok(_)) => notes.lacks("Pictures are missing", &why),
-            }
+        for why in pictures::take(self.file, self.run, frame, actions, to) {
+            // (not every format can be shown, and not every frame shows something)
+            notes.diverged |= why.0 == Exit::Diverged;
+            notes.all.push(format!("Pictures are missing: {}.", why.1.trim_end_matches('.')));
+        }
+        match pictures::taken(to, frame) {
+            Ok(pictures) => report.pictures.extend(pictures),
+            Err(why) => notes.lacks("Pictures are missing", &why),
         }
         report
     }

@@ -6,6 +6,7 @@
 
 use crate::failure::Failure;
 use crate::files::{archive, input, mmap};
+use crate::pictures;
 use crate::questions;
 use crate::say::complain;
 use analyses::report::Report;
@@ -16,6 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use trace::dir::Manifest;
 use trace::run::Run;
+use trace::what_if::{WHAT_IF_FILE, WhatIf};
 
 /// Folders of a run whose traces are in its report already.
 const OWN: [&str; 3] = ["efficiency", "checked", "known"];
@@ -89,6 +91,7 @@ fn folder(path: &Path, name: &str, questions: &[String], into: &mut Read, depth:
         if manifest.is_file() {
             flatten("", &json(&manifest)?, &mut input.facts);
         }
+        pictures_of_asked(path, &mut input)?;
         into.inputs.push(input);
     }
     if depth == DEEPEST {
@@ -104,6 +107,17 @@ fn folder(path: &Path, name: &str, questions: &[String], into: &mut Read, depth:
         if !OWN.contains(&own.as_str()) {
             folder(&inner, &format!("{name}/{own}"), questions, into, depth + 1)?;
         }
+    }
+    Ok(())
+}
+
+/// Of a folder of `what-if`, pictures of the frame that it asked about.
+fn pictures_of_asked(path: &Path, input: &mut Input) -> Result<(), Failure> {
+    let file = path.join(WHAT_IF_FILE);
+    let Ok(bytes) = fs::read(&file) else { return Ok(()) };
+    let of = WhatIf::parse(&bytes, &file).map_err(Failure::new)?;
+    if let Some((report, _)) = input.reports.first_mut() {
+        report.pictures = pictures::taken(path, of.frame)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! all that uses what it makes (`graph`). What is still wrong a process says (`still`), so that nothing has to be understood of why. Where something went,
 //! the whole is gone through again, until nothing can go or the budget is over.
 //!
-//! Of what is left, functions of shaders are emptied, and data are made zero, in the same way (`parts`).
+//! Of what is left, elements of arrays (descriptor writes, regions, barriers) are left out, functions of shaders are emptied, and data are made zero, in the same way (`parts`).
 //!
 //! Guarantees: what is written shows the fault, as the last that was tried and did; what stays is, byte for byte, the capture's. What is known is kept
 //! beside the result while the search goes on, and a search that was ended goes on from there. Refuses captures that do not show the fault.
@@ -24,7 +24,7 @@ use crate::progress;
 use crate::say::note;
 use gfxr_parse::container::Capture;
 use graph::Graph;
-use parts::{Blocks, Data, Functions, Parts, STAGES};
+use parts::{Blocks, Data, Elements, Functions, Parts, STAGES};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -55,6 +55,8 @@ pub struct Reduced {
     pub calls: [u64; 2],
     /// Blocks before and after.
     pub blocks: [u64; 2],
+    /// Elements of arrays of calls that can go one by one (descriptor writes, regions, barriers), of the blocks that are left, before and after.
+    pub elements: [u64; 2],
     /// Functions of shaders that do something, of the blocks that are left, before and after.
     pub functions: [u64; 2],
     /// Pieces of data that are not zero, of the blocks that are left, before and after.
@@ -136,19 +138,17 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     let (gone, mut minimal) = to.search(&blocks)?;
     let mut bytes = blocks.written(&gone)?;
     let open = |bytes| Capture::new(bytes).map_err(Failure::new).map(|c| c.within(capture.budget()));
-    let (mut functions, mut data) = ([0; 2], [0; 2]);
-    if minimal {
+    let mut counts = [[0; 2]; WITHIN.len()];
+    for (of, count) in WITHIN.into_iter().zip(&mut counts) {
+        if !minimal {
+            break;
+        }
         let left = open(bytes)?;
-        let parts = Functions::of(&left)?;
-        let found = to.search(&parts)?;
-        (functions, minimal, bytes) = (counted(&found.0), found.1, parts.written(&found.0)?);
+        let parts = of(&left)?;
+        let found = to.search(&*parts)?;
+        (*count, minimal, bytes) = (counted(&found.0), found.1, parts.written(&found.0)?);
     }
-    if minimal {
-        let left = open(bytes)?;
-        let parts = Data::of(&left)?;
-        let found = to.search(&parts)?;
-        (data, minimal, bytes) = (counted(&found.0), found.1, parts.written(&found.0)?);
-    }
+    let [elements, functions, data] = counts;
     write_file(output, &bytes)?;
     if minimal {
         let _ = std::fs::remove_file(&notes);
@@ -159,6 +159,7 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
         still: settings.still.to_string(),
         calls: [left(&|b| graph.calls[b]), left(&|b| graph.calls[b] && !gone[b])],
         blocks: counted(&gone),
+        elements,
         functions,
         data,
         bytes: [capture.bytes().len() as u64, bytes.len() as u64],
@@ -167,6 +168,13 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
         minimal,
     })
 }
+
+/// What can be taken away within blocks.
+type Within = fn(&Capture) -> Result<Box<dyn Parts + '_>, Failure>;
+
+/// See [`parts`], in the order in which they are searched.
+const WITHIN: [Within; 3] =
+    [|c| Ok(Box::new(Elements::of(c)?)), |c| Ok(Box::new(Functions::of(c)?)), |c| Ok(Box::new(Data::of(c)?))];
 
 /// How many there were, and how many are left.
 fn counted(gone: &[bool]) -> [u64; 2] {

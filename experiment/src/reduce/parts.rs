@@ -1,4 +1,5 @@
-//! What can be taken away from a capture, unit by unit: its blocks first, then what functions of shaders do, then the data that it writes.
+//! What can be taken away from a capture, unit by unit: its blocks first, then elements of arrays that calls were given (descriptor writes, regions of copies,
+//! barriers), then what functions of shaders do, then the data that it writes.
 //!
 //! Guarantees: what is written is a capture; what is not taken away is, byte for byte, as it was. Refuses blocks that cannot be read.
 
@@ -6,19 +7,30 @@ use super::graph::{Graph, Level};
 use crate::failure::Failure;
 use gfxr_parse::ahead::{What, read};
 use gfxr_parse::container::{Block, BlockKind, Capture, FrameCounter, FrameRule, Payload, Scratch};
+use gfxr_parse::elements::{encode_arrays, without};
 use gfxr_parse::encode::encode_call;
 use gfxr_parse::writer::Writer;
 use profile::ShaderHash;
 use profile::changes::Code;
 use profile::spirv::Module;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 /// Bytes of data that are not divided any more, and parts that data are divided into at most.
 const PIECES: (usize, usize) = (256, 16);
 
 /// Their names, in the order in which they are searched.
-pub const STAGES: [&str; 3] = ["blocks", "functions of shaders", "pieces of data"];
+pub const STAGES: [&str; 4] = ["blocks", "elements of arrays", "functions of shaders", "pieces of data"];
+
+/// Arrays whose elements do not depend on each other, and how many of them a call needs at least.
+const ARRAYS: [(&str, usize); 6] = [
+    ("pDescriptorWrites", 0),
+    ("pDescriptorCopies", 0),
+    ("pRegions", 1),
+    ("pMemoryBarriers", 0),
+    ("pBufferMemoryBarriers", 0),
+    ("pImageMemoryBarriers", 0),
+];
 
 /// See the module's header.
 pub trait Parts {
@@ -82,6 +94,84 @@ fn rewritten(
     writer.finish().map_err(Failure::new)
 }
 
+/// The block, which of its arrays, and which of that one's elements.
+type Element = (u64, usize, usize);
+
+/// Elements of arrays of calls.
+pub struct Elements<'c> {
+    capture: &'c Capture,
+    units: Vec<Element>,
+    levels: Vec<Level>,
+}
+
+impl<'c> Elements<'c> {
+    /// Those of a capture.
+    pub fn of(capture: &'c Capture) -> Result<Self, Failure> {
+        let (mut units, mut calls): (Vec<Element>, Vec<Vec<u32>>) = (vec![], vec![]);
+        each(capture, None, &mut |block, what| {
+            let What::Call(call) = what else { return Ok(()) };
+            let first = units.len() as u32;
+            for (n, array) in encode_arrays(&call.image, &mut vec![]).iter().enumerate() {
+                let Some((_, least)) = ARRAYS.iter().find(|a| a.0 == array.name) else { continue };
+                units.extend((*least..array.elements.len()).map(|e| (block.index, n, e)));
+            }
+            if units.len() as u32 > first {
+                calls.push((first..units.len() as u32).collect());
+            }
+            Ok(())
+        })?;
+        let one = (0..units.len() as u32).map(|u| vec![u]).collect();
+        let levels = vec![
+            Level { name: "arrays of calls", groups: calls },
+            Level { name: "elements of arrays", groups: one },
+        ];
+        Ok(Elements { capture, units, levels })
+    }
+}
+
+impl Parts for Elements<'_> {
+    fn name(&self) -> &'static str {
+        STAGES[1]
+    }
+
+    fn units(&self) -> usize {
+        self.units.len()
+    }
+
+    fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    fn written(&self, gone: &[bool]) -> Result<Vec<u8>, Failure> {
+        let mut blocks: BTreeMap<u64, HashSet<(usize, usize)>> = BTreeMap::new();
+        for ((block, array, element), _) in self.units.iter().zip(gone).filter(|u| *u.1) {
+            blocks.entry(*block).or_default().insert((*array, *element));
+        }
+        let mut others = Calls::new();
+        let some: BTreeSet<u64> = blocks.keys().copied().collect();
+        each(self.capture, Some(&some), &mut |block, what| {
+            let (What::Call(call), Some(gone)) = (what, blocks.get(&block.index)) else { return Ok(()) };
+            let mut parameters = vec![];
+            let arrays = encode_arrays(&call.image, &mut parameters);
+            let left = without(&parameters, &arrays, |array, element| gone.contains(&(array, element)));
+            others.insert(block.index, (call.command.id, call.thread, left));
+            Ok(())
+        })?;
+        with_calls(self.capture, &others)
+    }
+}
+
+/// Calls by block: id, thread and parameters.
+type Calls = BTreeMap<u64, (u32, u64, Vec<u8>)>;
+
+/// A capture with other calls in these blocks.
+fn with_calls(capture: &Capture, others: &Calls) -> Result<Vec<u8>, Failure> {
+    rewritten(capture, |writer, block| match others.get(&block.index) {
+        Some((id, thread, parameters)) => writer.call(*id, *thread, parameters).map_err(Failure::new),
+        None => writer.raw(block).map_err(Failure::new),
+    })
+}
+
 /// Functions of shaders: one that is taken away does nothing any more, and what only it calls is gone.
 pub struct Functions<'c> {
     capture: &'c Capture,
@@ -124,7 +214,7 @@ impl<'c> Functions<'c> {
 
 impl Parts for Functions<'_> {
     fn name(&self) -> &'static str {
-        STAGES[1]
+        STAGES[2]
     }
 
     fn units(&self) -> usize {
@@ -148,7 +238,7 @@ impl Parts for Functions<'_> {
                 (hash, module.words())
             })
             .collect();
-        let mut others: BTreeMap<u64, (u32, u64, Vec<u8>)> = BTreeMap::new();
+        let mut others = Calls::new();
         if !code.is_empty() {
             each(self.capture, Some(&self.blocks), &mut |block, what| {
                 let What::Call(call) = what else { return Ok(()) };
@@ -166,10 +256,7 @@ impl Parts for Functions<'_> {
                 Ok(())
             })?;
         }
-        rewritten(self.capture, |writer, block| match others.get(&block.index) {
-            Some((id, thread, parameters)) => writer.call(*id, *thread, parameters).map_err(Failure::new),
-            None => writer.raw(block).map_err(Failure::new),
-        })
+        with_calls(self.capture, &others)
     }
 }
 
@@ -228,7 +315,7 @@ impl<'c> Data<'c> {
 
 impl Parts for Data<'_> {
     fn name(&self) -> &'static str {
-        STAGES[2]
+        STAGES[3]
     }
 
     fn units(&self) -> usize {

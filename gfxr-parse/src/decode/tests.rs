@@ -8,6 +8,7 @@ mod random;
 
 use super::{decode_call, decode_struct_array};
 use crate::container::{Block, Blocks, Compression, FunctionCall, Payload};
+use crate::elements::{Array, encode_arrays, without};
 use crate::encode::{encode_call, encode_struct_array};
 use crate::image::Image;
 use crate::print::{Binaries, Counts, Form, Options, Printer};
@@ -50,6 +51,49 @@ fn every_command_round_trips() {
     }
     // The generator must not be one that only makes null pointers.
     assert!(longest > 1000 && chains > 5000, "{longest} {chains}");
+}
+
+#[test]
+fn elements_of_every_array_can_be_left_out() {
+    let mut image = Image::default();
+    let (mut left_out, mut arrays) = (0, std::collections::BTreeSet::new());
+    for c in &COMMANDS {
+        for seed in 0..SEEDS {
+            let bytes = params(c, seed);
+            if let Err(e) = decode_call(c, &bytes, &mut image) {
+                panic!("{} seed {seed}: {e}", c.name);
+            }
+            let mut written = vec![];
+            let all = encode_arrays(&image, &mut written);
+            assert_eq!(written, bytes, "{} seed {seed}", c.name);
+            assert_eq!(without(&bytes, &all, |_, _| false), bytes, "{} seed {seed}", c.name);
+            for (n, array) in all.iter().enumerate() {
+                arrays.insert((c.name, array.name));
+                for e in 0..array.elements.len() {
+                    let less = without(&bytes, &all, |a, b| (a, b) == (n, e));
+                    assert!(round_trip(c, &less, &mut image), "{} {}[{e}]", c.name, array.name);
+                    let now = encode_arrays(&image, &mut vec![]);
+                    let same =
+                        |a: &Array| a.name == array.name && a.elements.len() + 1 == array.elements.len();
+                    let none = array.elements.len() == 1;
+                    assert!(none || now.iter().any(same), "{} {}[{e}]: {now:?}", c.name, array.name);
+                    left_out += 1;
+                }
+            }
+        }
+    }
+    for known in [
+        ("vkUpdateDescriptorSets", "pDescriptorWrites"),
+        ("vkCmdCopyBuffer", "pRegions"),
+        ("vkCmdCopyBuffer2", "pRegions"),
+        ("vkCmdPipelineBarrier", "pImageMemoryBarriers"),
+        ("vkCmdPipelineBarrier2", "pImageMemoryBarriers"),
+        ("vkQueueSubmit", "pSubmits"),
+    ] {
+        assert!(arrays.contains(&known), "{known:?}");
+    }
+    assert!(!arrays.contains(&("vkCreateGraphicsPipelines", "pCreateInfos")), "as many come back");
+    assert!(left_out > 1000, "{left_out}");
 }
 
 #[test]

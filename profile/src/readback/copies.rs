@@ -1,9 +1,11 @@
 //! Copies of images and buffers, recorded into the application's command buffers, and read once the device has made them.
 //!
-//! Guarantees: layouts and contents are as before. Of a view its first level and layer are copied. Refuses, with the reason: images of several samples
-//! or planes, transient ones, formats of an unknown size, buffers that are not there any more, and more than [`MOST_BYTES`].
+//! Guarantees: layouts and contents are as before. Of a view its first level and layer are copied. Of several samples a texel it is what the device
+//! resolves them into: the mean, of integers one of them. Refuses, with the reason: depth of several samples, images of several
+//! planes, transient ones, formats of an unknown size, buffers that are not there any more, what a queue without graphics cannot copy, and more than [`MOST_BYTES`].
 #![allow(unsafe_code)]
 
+use super::resolved::{From, Resolved};
 use crate::changes::memory::barrier;
 use crate::hooks::readable::Readable;
 use crate::hooks::screenshot::read::{Read, Texels, readable};
@@ -52,6 +54,8 @@ pub struct Texture {
     pub format: vk::Format,
     /// Width and height.
     pub extent: [u32; 2],
+    /// Samples of each texel in the image; what was copied has one.
+    pub samples: u32,
 }
 
 /// What was read.
@@ -66,7 +70,7 @@ pub struct Contents {
 impl Contents {
     /// As 8-bit colours.
     pub fn shot(self, frame: u64) -> Read<Shot> {
-        let Some(Texture { format, extent: [width, height] }) = self.texture else {
+        let Some(Texture { format, extent: [width, height], .. }) = self.texture else {
             return Err("a buffer has no colours".into());
         };
         let texel = format::texel_bytes(format).ok_or_else(|| format::refusal(format))?;
@@ -81,16 +85,27 @@ impl Contents {
 pub struct Copy {
     device: u64,
     to: Readable,
+    /// Where it went on the way.
+    resolved: Option<Resolved>,
     texture: Option<Texture>,
+}
+
+/// Where copies are recorded.
+#[derive(Clone, Copy)]
+pub struct Into {
+    /// The command buffer.
+    pub commands: vk::CommandBuffer,
+    /// Its queue has graphics.
+    pub graphics: bool,
 }
 
 impl Copy {
     /// Records one, outside of render passes, of so many bytes at most.
-    pub fn record(vk: &Vulkan, commands: vk::CommandBuffer, of: &Source, most: u64) -> Result<Read<Copy>> {
+    pub fn record(vk: &Vulkan, into: Into, of: &Source, most: u64) -> Result<Read<Copy>> {
         match of {
-            Source::Buffer(id, offset, bytes) => buffer(vk, commands, (*id, *offset, *bytes), most),
+            Source::Buffer(id, offset, bytes) => buffer(vk, into.commands, (*id, *offset, *bytes), most),
             Source::Image(view, layout) => {
-                image(vk, commands, view, vk::ImageLayout::from_raw(*layout as i32), most)
+                image(vk, into, view, vk::ImageLayout::from_raw(*layout as i32), most)
             }
         }
     }
@@ -116,6 +131,7 @@ impl Copy {
     pub fn destroy(self, vk: &Vulkan) {
         if let Ok(d) = vk.device(self.device) {
             self.to.destroy(&d.ash);
+            self.resolved.iter().for_each(|r| r.destroy(&d.ash));
         }
     }
 }
@@ -154,12 +170,12 @@ fn buffer(
     let region = vk::BufferCopy { src_offset: offset, dst_offset: 0, size };
     // SAFETY: a command buffer that is being recorded, outside of render passes; live buffers, and both ranges are within them.
     unsafe { vk.device(b.device)?.ash.cmd_copy_buffer(commands, b.live, to.buffer, &[region]) };
-    Ok(Ok(Copy { device: b.device, to, texture: None }))
+    Ok(Ok(Copy { device: b.device, to, resolved: None, texture: None }))
 }
 
 fn image(
     vk: &Vulkan,
-    commands: vk::CommandBuffer,
+    Into { commands, graphics }: Into,
     view: &ImageView,
     layout: vk::ImageLayout,
     most: u64,
@@ -183,6 +199,14 @@ fn image(
         )));
     };
     let aspect = Aspect::from_raw(aspect);
+    let several = image.samples != vk::SampleCountFlags::TYPE_1;
+    if several && aspect != Aspect::COLOR {
+        let n = image.samples.as_raw();
+        return Ok(Err(format!("has {n} samples a texel, and depth is not resolved here")));
+    }
+    if !graphics && (several || aspect != Aspect::COLOR) {
+        return Ok(Err("is used on a queue without graphics, which cannot copy it".into()));
+    }
     let Subresources { level, layer, .. } = view.range;
     let size = |n: u32| (n >> level.min(31)).max(1);
     let [width, height] = [size(image.extent.width), size(image.extent.height)];
@@ -201,23 +225,43 @@ fn image(
         base_array_layer: layer,
         layer_count: 1,
     };
+    let layers = vk::ImageSubresourceLayers {
+        aspect_mask: aspect,
+        mip_level: level,
+        base_array_layer: layer,
+        layer_count: 1,
+    };
+    let d = vk.device(image.device)?;
+    let (d, types) = (&d.ash, &d.gpu.memory);
+    let from = From { image: image.live, format: image.format, layers, extent: [width, height] };
+    let resolved = match several.then(|| Resolved::new(d, types, &from)).transpose() {
+        Ok(resolved) => resolved,
+        Err(e) => {
+            to.destroy(d);
+            return Ok(Err(format!("there is no image to resolve it into: {e}")));
+        }
+    };
+    // (what it is resolved into has no levels and layers)
+    let image_subresource = match several {
+        true => vk::ImageSubresourceLayers { mip_level: 0, base_array_layer: 0, ..layers },
+        false => layers,
+    };
     let region = vk::BufferImageCopy {
-        image_subresource: vk::ImageSubresourceLayers {
-            aspect_mask: aspect,
-            mip_level: level,
-            base_array_layer: layer,
-            layer_count: 1,
-        },
+        image_subresource,
         image_offset: vk::Offset3D { x: 0, y: 0, z: slice as i32 },
         image_extent: vk::Extent3D { width, height, depth: 1 },
         ..Default::default()
     };
-    let d = &vk.device(image.device)?.ash;
     let copied = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
     barrier(d, commands, (image.live, range), layout, copied);
+    let source = resolved.as_ref().map_or(image.live, |r| r.record(d, commands, &from));
     // SAFETY: a command buffer that is being recorded, outside of render passes; a live image in this layout, and a buffer that is large enough.
-    unsafe { d.cmd_copy_image_to_buffer(commands, image.live, copied, to.buffer, &[region]) };
+    unsafe { d.cmd_copy_image_to_buffer(commands, source, copied, to.buffer, &[region]) };
     barrier(d, commands, (image.live, range), copied, layout);
-    let texture = Texture { format: format::of_aspect(image.format, aspect), extent: [width, height] };
-    Ok(Ok(Copy { device: image.device, to, texture: Some(texture) }))
+    let texture = Texture {
+        format: format::of_aspect(image.format, aspect),
+        extent: [width, height],
+        samples: image.samples.as_raw(),
+    };
+    Ok(Ok(Copy { device: image.device, to, resolved, texture: Some(texture) }))
 }

@@ -9,6 +9,7 @@
 
 mod attachments;
 pub mod copies;
+mod resolved;
 
 use crate::hooks::resources::enclosed;
 use crate::hooks::screenshot::follow::{SUBMITS, all_names};
@@ -22,9 +23,10 @@ use replay::ash::vk::{self, Handle};
 use replay::error::Result;
 use replay::exec::Executor;
 use replay::hook::{Commands, Hook, Needs, Next};
+use replay::vulkan::DeviceState;
 use std::collections::{BTreeMap, HashSet};
 use world::commands::RENDERING_SUSPENDING;
-use world::{Depth, Frame, Outcome};
+use world::{Depth, Frame, Outcome, World};
 
 /// What is to be read at the command of a block.
 #[derive(Clone, Debug, Default)]
@@ -126,13 +128,22 @@ impl ReadbackHook {
     /// Records the copies before or behind a command.
     fn copy(&mut self, cx: &mut Executor, call: &Call, behind: bool) -> Result<()> {
         let wanted = self.wanted(cx, call, behind);
-        let commands = vk::CommandBuffer::from_raw(cx.objects.live(call.image.u64(0)));
+        let buffer = call.image.u64(0);
+        let commands = vk::CommandBuffer::from_raw(cx.objects.live(buffer));
+        let family = family(cx.objects.world(), buffer);
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
         let (mut all, mut failed) = (vec![], Ok(()));
         let device = wanted.iter().find_map(|w| match w.2.as_ref().ok()? {
             Source::Buffer(id, ..) => vk.buffer(*id).map(|b| b.device),
             Source::Image(view, _) => vk.image(view.image).map(|i| i.device),
         });
+        let graphics = device.zip(family).is_some_and(|(device, family)| {
+            let family = vk.queue_family(device, family) as usize;
+            let of = |d: &DeviceState| d.gpu.families.get(family).map(|f| f.queue_flags);
+            let flags = vk.device(device).ok().and_then(of);
+            flags.is_some_and(|f| f.contains(vk::QueueFlags::GRAPHICS))
+        });
+        let into = copies::Into { commands, graphics };
         let before = &mut self.made;
         let record = || {
             for (which, object, source) in wanted {
@@ -141,7 +152,7 @@ impl ReadbackHook {
                 let why = || "is one of too many for one replay: choose fewer commands".to_owned();
                 let source = source.and_then(|s| if many { Err(why()) } else { Ok(s) });
                 let most = if attachment { u64::MAX } else { MOST_BYTES };
-                let made = source.map(|source| Copy::record(vk, commands, &source, most));
+                let made = source.map(|source| Copy::record(vk, into, &source, most));
                 if let (Ok(Ok(Ok(copy))), false) = (&made, attachment) {
                     *before = (before.0 + 1, before.1 + copy.bytes());
                 }
@@ -165,6 +176,12 @@ impl ReadbackHook {
         before.into_iter().filter_map(|r| r.made.ok()).for_each(|copy| copy.destroy(vk));
         failed
     }
+}
+
+/// The captured queue family that a command buffer is for.
+fn family(world: &World, buffer: u64) -> Option<u32> {
+    let pool = world.command_buffers.get(&buffer)?.pool;
+    Some(world.command_pools.get(&pool)?.family)
 }
 
 fn ends(canonical: &str) -> bool {

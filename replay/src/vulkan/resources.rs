@@ -107,8 +107,17 @@ pub fn create_image(c: &mut LinkedCall<'_>) -> Result<Outcome> {
             false => info.usage |= vk::ImageUsageFlags::TRANSFER_DST,
         }
     }
-    if !transient && vk.needs.transfer_src {
-        info.usage |= vk::ImageUsageFlags::TRANSFER_SRC;
+    if vk.needs.transfer_src {
+        // (what is to be read is kept, unless it may lie in memory that keeps nothing)
+        let types = &vk.device(call.image.u64(0))?.gpu.memory;
+        let lazy = vk::MemoryPropertyFlags::LAZILY_ALLOCATED;
+        let kept = !types.memory_types_as_slice().iter().any(|t| t.property_flags.contains(lazy));
+        if kept {
+            info.usage &= !vk::ImageUsageFlags::TRANSIENT_ATTACHMENT;
+        }
+        if kept || !transient {
+            info.usage |= vk::ImageUsageFlags::TRANSFER_SRC;
+        }
     }
     if vk.needs.restorable {
         super::copyable::widen_image(vk, call.image.u64(0), &mut info)?;

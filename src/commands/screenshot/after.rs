@@ -5,9 +5,9 @@
 use crate::cli::ScreenshotArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::output;
+use experiment::attachments::After;
 use experiment::attachments::compare::{Comparison, Other, compare as compared};
 use experiment::attachments::index::{Row, To, write};
-use experiment::attachments::After;
 use experiment::frames;
 use experiment::readback::Asked;
 use gfxr_parse::container::Capture;

@@ -28,7 +28,7 @@ const UNSAFE_MAY_STAND: &[&str] = &[
     "replay/src/looped/contents/",
     "replay/src/looped/state/",
     "profile/src/hooks/",
-    "profile/src/readback/copies.rs",
+    "profile/src/readback/",
     "profile/src/changes/",
     "captures/src/",
     "tests/arm-layer/src/",

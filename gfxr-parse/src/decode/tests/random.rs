@@ -141,6 +141,11 @@ impl Generator {
                 let v = self.rng.below(5);
                 self.u64(v);
             }
+            // (so that some are lengths of the arrays beside them)
+            (Ty::U32, _) if self.rng.chance(50) => {
+                let v = self.rng.below(4) as u32;
+                self.u32(v);
+            }
             _ => {
                 let v = self.rng.next() >> self.rng.below(64);
                 self.out.extend_from_slice(&v.to_le_bytes()[..ty.c_layout().0]);

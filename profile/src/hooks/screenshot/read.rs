@@ -52,7 +52,7 @@ pub fn settle(vk: &mut Vulkan, queue: u64, watchdog_ns: u64) -> Result<()> {
 /// Mip level 0 of layer 0 of an image that is in `layout`.
 pub fn image(vk: &mut Vulkan, id: u64, layout: Layout) -> Result<Read<Texels>> {
     let Some(state) = vk.image(id).cloned() else { return Ok(Err(format!("VkImage {id} does not exist"))) };
-    if let Err(why) = readable(&state, layout) {
+    if let Err(why) = one_sample(&state).and_then(|()| readable(&state, layout)) {
         return Ok(Err(format!("VkImage {id} {why}")));
     }
     let (aspect, format, texel) = match shown(&state) {
@@ -84,12 +84,16 @@ pub fn shown(image: &ImageState) -> Read<(Aspect, vk::Format, usize)> {
     format::texel_bytes(format).map(|texel| (aspect, format, texel)).ok_or_else(|| format::refusal(format))
 }
 
-/// Whether it can be read in this layout.
-pub fn readable(image: &ImageState, layout: Layout) -> Read<()> {
-    if image.samples != vk::SampleCountFlags::TYPE_1 {
-        let n = image.samples.as_raw();
-        return Err(format!("has {n} samples a texel; look at the image it is resolved into"));
+/// Whether each texel has one sample alone.
+fn one_sample(image: &ImageState) -> Read<()> {
+    match image.samples {
+        vk::SampleCountFlags::TYPE_1 => Ok(()),
+        n => Err(format!("has {} samples a texel; look at the image it is resolved into", n.as_raw())),
     }
+}
+
+/// Whether it can be copied in this layout, or resolved.
+pub fn readable(image: &ImageState, layout: Layout) -> Read<()> {
     if !image.usage.contains(vk::ImageUsageFlags::TRANSFER_SRC) {
         return Err("is a transient attachment, which has no contents outside its render pass".into());
     }

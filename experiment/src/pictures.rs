@@ -1,20 +1,48 @@
-//! Pictures that `screenshot` wrote, as a page shows them: no larger than what tells one from another.
+//! Pictures of a frame and of its passes, taken by `screenshot`, as a page shows them: no larger than what tells one from another.
 //!
 //! Guarantees: the frame is kept as it is up to [`LARGEST`] pixels in width, attachments up to [`THUMBNAIL`]; what is larger is made smaller by
 //! a whole number, each pixel the mean of those that it stands for. Refuses files that are no such PNG.
 
 use crate::attachments::index;
 use crate::failure::Failure;
+use crate::how::How;
+use crate::itself::on_capture;
 use analyses::report::Picture;
 use std::path::Path;
+use trace::actions::Action;
 
 /// Most columns of what a frame shows.
 const LARGEST: u32 = 1280;
 /// Most columns of an attachment.
 const THUMBNAIL: u32 = 480;
 
+/// Folders of what a frame shows, and of what its passes leave.
+const FOLDERS: [&str; 2] = ["shown", "passes"];
+
+/// Has pictures of a frame taken, into folders of their own; what was not to be had.
+pub fn take(file: &Path, run: &How, frame: u64, actions: &[Action], to: &Path) -> Vec<Failure> {
+    let passes = actions.iter().any(|a| a.pass != 0);
+    let all = FOLDERS.into_iter().zip([None, Some("--after=pass")]).take(1 + usize::from(passes));
+    let take = |(folder, after): (&str, Option<&str>)| {
+        let (frames, output) =
+            (format!("--frames={frame}"), format!("--output={}", to.join(folder).display()));
+        let words: Vec<&str> = [frames.as_str(), output.as_str()].into_iter().chain(after).collect();
+        match on_capture(Some("screenshot"), &words, run, file) {
+            Ok((_, diverged)) => diverged,
+            Err(why) => Some(why),
+        }
+    };
+    all.filter_map(take).collect()
+}
+
+/// Those that were taken.
+pub fn taken(to: &Path, frame: u64) -> Result<Vec<Picture>, Failure> {
+    let there = FOLDERS.into_iter().map(|folder| to.join(folder)).filter(|folder| folder.is_dir());
+    Ok(there.map(|folder| of_folder(&folder, frame)).collect::<Result<Vec<_>, _>>()?.concat())
+}
+
 /// The pictures of a folder that `screenshot` wrote: attachments where it has an index of them, else what the frame showed.
-pub fn of_folder(folder: &Path, frame: u64) -> Result<Vec<Picture>, Failure> {
+fn of_folder(folder: &Path, frame: u64) -> Result<Vec<Picture>, Failure> {
     if index::file(folder, frame).is_file() {
         let rows = index::read(folder, frame)?.attachments;
         let shown = rows.iter().filter_map(|r| Some((&r.place, r.written.as_ref()?)));
