@@ -349,6 +349,30 @@ fn quiet_and_verbose() {
     assert_eq!(out.status.code(), Some(2));
 }
 
+/// Interrupts a command of two turns and 900 processes after some seconds; what it said, when it has ended.
+#[cfg(unix)]
+fn interrupted(words: &[&str], capture: &str, to: &Path) -> (String, String) {
+    let fixed = ["--frame", "2", "--iterations", "2", "--warmup", "1", "--processes", "900", "-o"];
+    let mut command = reray();
+    command.args(words).args(fixed).arg(to).arg(root().join("captures/samples").join(capture));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    // (as a terminal's jobs: a signal is for all of its processes)
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let process = command.spawn().expect("the program starts");
+    std::thread::sleep(Duration::from_secs(8));
+    let group = format!("-{}", process.id());
+    let sent = Command::new("kill").args(["-INT", "--", &group]).status().expect("kill");
+    assert!(sent.success());
+    let out = process.wait_with_output().expect("it ends");
+    let (said, why) = (text(&out.stdout), text(&out.stderr));
+    assert_eq!(out.status.code(), Some(1), "{said}{why}");
+    assert!(why.contains("interrupted: it ends, and ") && said.contains("It was interrupted"), "{said}{why}");
+    // Beside it nothing is left that is half done.
+    let names: Vec<_> = fs::read_dir(to.parent().expect("a folder")).expect("it is there").collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+    (said, why)
+}
+
 /// Ctrl-C ends a run where it is: what processes had measured to their end is a run, and is said to be one.
 #[cfg(unix)]
 #[test]
@@ -356,38 +380,23 @@ fn a_run_that_is_interrupted_is_kept() {
     if !device("a run that is interrupted") {
         return;
     }
+    let measured = |to: &Path| {
+        let run = trace::run::Run::open(to).expect("a run");
+        assert_eq!(run.note.stopped, "interrupted");
+        let n = run.note.workers.len();
+        assert!((1..900).contains(&n), "{n}");
+        n
+    };
     let scratch = Scratch::new("interrupted");
     let to = scratch.path("run");
-    let sample = root().join("captures/samples/triangle_1.gfxr");
-    let began = |processes: &str| {
-        let fixed = ["bench", "--frame", "2", "--iterations", "2", "--warmup", "1", "--processes", processes];
-        let mut bench = reray();
-        bench.args(fixed).arg("-o").arg(&to).arg(&sample).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // (as a terminal's jobs: a signal is for all of its processes)
-        std::os::unix::process::CommandExt::process_group(&mut bench, 0);
-        bench.spawn().expect("the program starts")
-    };
-    let interrupt = |id: u32| {
-        let sent = Command::new("kill").args(["-INT", "--", &format!("-{id}")]).status().expect("kill");
-        assert!(sent.success());
-    };
-    let bench = began("900");
-    std::thread::sleep(Duration::from_secs(8));
-    interrupt(bench.id());
-    let out = bench.wait_with_output().expect("it ends");
-    let (said, why) = (text(&out.stdout), text(&out.stderr));
-    assert_eq!(out.status.code(), Some(1), "{said}{why}");
-    assert!(
-        why.contains("interrupted: it ends, and keeps") && said.contains("It was interrupted"),
-        "{said}{why}"
-    );
-    let run = trace::run::Run::open(&to).expect("a run");
-    assert_eq!(run.note.stopped, "interrupted");
-    let n = run.note.workers.len();
-    assert!((1..900).contains(&n) && why.contains(&format!("what {n} process")), "{n}: {why}");
-    // Beside it nothing is left that is half done.
-    let names: Vec<_> = fs::read_dir(to.parent().expect("a folder")).expect("it is there").collect();
-    assert_eq!(names.len(), 1, "{names:?}");
+    let (_, why) = interrupted(&["bench"], "triangle_1.gfxr", &to);
+    assert!(why.contains(&format!("what {} process", measured(&to))), "{why}");
+    let scratch = Scratch::new("interrupted-study");
+    let to = scratch.path("study");
+    let words = ["study", "rays", "--method", "none", "--assume-subgroups"];
+    let (said, _) = interrupted(&words, "mesh.gfxr", &to);
+    measured(&to.join("run"));
+    assert_eq!(text(&fs::read(to.join("report.txt")).expect("a report")), said);
 }
 
 /// The libraries' examples do what they say.

@@ -229,3 +229,26 @@ fn what_is_not_wrong_is_not_reduced() {
     assert!(said.contains("expected crash, hang, lost"), "{said}");
     assert!(!out.exists());
 }
+
+#[test]
+fn of_a_barrier_what_the_fault_needs_stays() {
+    let scratch = Scratch::new("reduce-elements");
+    let small = scratch.path("small.gfxr");
+    // No device: a barrier of some buffer is to be there, which stands beside another's.
+    let program = env!("CARGO_BIN_EXE_reray-replay");
+    let script =
+        format!("script:'{program}' dump \"$1\" --commands vkCmdPipelineBarrier | grep -q '\"buffer\":65,'");
+    let whole = sample("triangle_4.gfxr");
+    let found = reduced(&whole, &script, &[], &small);
+    assert_eq!((&found["minimal"], &found["elements"]), (&true.into(), &json!([2, 1])), "{found}");
+    is_part_of(&small, &whole);
+    let dumped = text(&run([Path::new("dump"), &small]).stdout);
+    let mut barriers = dumped.lines().filter(|l| l.contains("vkCmdPipelineBarrier"));
+    let barrier: Value = serde_json::from_str(barriers.next().expect("it")).expect("JSON");
+    let args = &barrier["function"]["args"];
+    assert_eq!(
+        (&args["bufferMemoryBarrierCount"], &args["pBufferMemoryBarriers"][0]["buffer"]),
+        (&1.into(), &65.into())
+    );
+    assert_eq!((args["pBufferMemoryBarriers"].as_array().map(Vec::len), barriers.next()), (Some(1), None));
+}

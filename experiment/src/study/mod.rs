@@ -20,12 +20,13 @@
 mod efficiency;
 mod maps;
 
-use crate::bench::{Measured, Settings, differs, measure, traces};
+use crate::bench::{Measured, Settings, differs, measure_and_keep, traces};
 use crate::failure::{Exit, Failure};
 use crate::files::folder::{self, refuse_full};
 use crate::files::input;
 use crate::files::output::write_file;
 use crate::how::How;
+use crate::interrupt::Interrupt;
 use crate::progress;
 use analyses::rays::repack::METHODS;
 use analyses::report::{Cell, Column, Cost, Report, Table, Unit, csv, json, text};
@@ -149,25 +150,36 @@ fn rays(args: &Rays, to: &Path) -> Result<(Report, Exit), Failure> {
         traces::record(&settings, &args.file, &[Use::new("rays", [""; 0])], frames, &trace)?;
         settings.rays = Some(trace);
     }
-    let measured = measure(&settings, &to.join("run"))?;
+    let interrupt = Interrupt::listen("it ends, and tells what processes have measured to their end");
+    let measured = measure_and_keep(&settings, &to.join("run"), || interrupt.clone())?;
     let (run, prepared) = (&measured.run, &measured.prepared[0]);
     let mut all = described(run, 0);
     for (n, plan) in all.iter_mut().enumerate() {
         plan.synthetic = prepared[n].synthetic;
         let swizzles = &prepared[n].swizzles;
-        if !args.no_efficiency && (plan.name == UNMODIFIED || !swizzles.is_empty()) {
+        if !args.no_efficiency && !interrupt.asked() && (plan.name == UNMODIFIED || !swizzles.is_empty()) {
             progress::step(&format!("counting SIMT efficiency: {}", plan.name));
             let folder = to.join("efficiency").join(maps::plain(&plan.name));
-            let (actual, said) = efficiency::actual(&settings, args.frame, swizzles, &folder)?;
+            let (actual, said) = match efficiency::actual(&settings, args.frame, swizzles, &folder) {
+                Err(_) if interrupt.asked_by_now() => break,
+                found => found?,
+            };
             plan.actual = actual;
             notes.extend(said.into_iter().filter(|n| !notes.contains(n)).collect::<Vec<_>>());
         }
     }
-    notes.splice(0..0, said(args, &settings, &measured, to)?);
-    let drawn = match args.maps {
-        true => Some(maps::maps(&settings, args.frame, run, prepared, to)?),
+    let counted = !args.no_efficiency && !interrupt.asked();
+    notes.splice(0..0, said(args, &settings, (&measured, counted), to)?);
+    let drawn = match args.maps && !interrupt.asked() {
+        true => match maps::maps(&settings, args.frame, run, prepared, to) {
+            Err(_) if interrupt.asked_by_now() => None,
+            found => Some(found?),
+        },
         false => None,
     };
+    if interrupt.asked() {
+        notes.push("It was interrupted: processes that had measured to their end are told, and what comes behind them is missing.".into());
+    }
     let cost = Cost::Unknown {
         why: "a pair of timestamps stands around each submission, in all plans alike; actual efficiency is counted in \
               other replays than those that are timed"
@@ -185,7 +197,14 @@ fn rays(args: &Rays, to: &Path) -> Result<(Report, Exit), Failure> {
     report.tables.extend(other.tables.into_iter().filter(|t| t.name == "refused"));
     report.notes.extend(other.notes);
     write(to, &report, &all, run, args.frame)?;
-    Ok((report, if run.note.refused.is_empty() { Exit::Done } else { Exit::Diverged }))
+    Ok((
+        report,
+        match (run.note.refused.is_empty(), interrupt.asked()) {
+            (false, _) => Exit::Diverged,
+            (true, true) => Exit::Failed,
+            (true, false) => Exit::Done,
+        },
+    ))
 }
 
 /// What `compare` says of each plan against the application's own shaders, and against identity.
@@ -217,7 +236,12 @@ fn verdicts(run: &Run) -> Result<(Option<Table>, Vec<String>), Failure> {
 }
 
 /// What was compared; fails where a plan shows something else than the application's own shaders.
-fn said(args: &Rays, settings: &Settings, measured: &Measured, to: &Path) -> Result<Vec<String>, Failure> {
+fn said(
+    args: &Rays,
+    settings: &Settings,
+    (measured, counted): (&Measured, bool),
+    to: &Path,
+) -> Result<Vec<String>, Failure> {
     let note = &measured.run.note;
     let mut notes = vec![format!(
         "{} turns of each of {} processes a plan, in an order of seed {}, behind those that warmed up; everything that the frame \
@@ -258,13 +282,14 @@ fn said(args: &Rays, settings: &Settings, measured: &Measured, to: &Path) -> Res
             ),
         });
     }
-    notes.extend(note.plans.iter().any(|p| p.method.is_some()).then(|| match args.no_efficiency {
-        false => format!(
+    notes.extend(note.plans.iter().any(|p| p.method.is_some()).then(|| match counted {
+        true => format!(
             "With each swizzle the frame shows, or leaves in memory, what it does without: compared while efficiency was \
              counted, within --image-tolerance {}.",
             args.image_tolerance
         ),
-        true => "What each swizzle leaves where nothing is presented was not compared: --no-efficiency.".into(),
+        false => "What each swizzle leaves where nothing is presented was not compared: efficiency was not counted for each."
+            .into(),
     }));
     Ok(notes)
 }
