@@ -20,8 +20,16 @@ use trace::tables::{RAYS, WARPS};
 use trace::{ColumnData, Source};
 
 /// Tables and figures of times.
-const TIMED: [&str; 6] =
-    ["verdicts.csv", "times.csv", "percentiles.csv", "bands.csv", "violins.svg", "violins.png"];
+const TIMED: [&str; 8] = [
+    "verdicts.csv",
+    "times.csv",
+    "percentiles.csv",
+    "bands.csv",
+    "plans_violins.svg",
+    "plans_violins.png",
+    "plans_in_order.svg",
+    "plans_in_order.png",
+];
 /// Tables of times in a report.
 const TIMES: [&str; 4] = ["verdicts", "times", "percentiles", "bands"];
 

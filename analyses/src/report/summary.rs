@@ -1,7 +1,7 @@
 //! What is drawn of a sample: its box and its density.
 //!
 //! Percentiles are those of `stats`. Box: quartiles, and whiskers to the least and the greatest value within 1.5
-//! times their distance. Density: a Gaussian kernel at [`PLACES`] places from a little below the least value to a little above
+//! times their distance; what lies beyond are outliers. Density: a Gaussian kernel at [`PLACES`] places from a little below the least value to a little above
 //! the greatest; its width is Silverman's, 0.9 · min(standard deviation, IQR / 1.34) · n^(−1/5), or where the IQR is nothing
 //! the deviation's alone. Its greatest is 1. Values that are no numbers are left out.
 
@@ -37,12 +37,23 @@ pub fn summary(values: impl IntoIterator<Item = f64>) -> Option<Summary> {
     let inside = |v: &&f64| (at[1] - reach..=at[3] + reach).contains(*v);
     let whiskers = [*sorted.iter().find(inside)?, *sorted.iter().rfind(inside)?];
     let mean = sorted.iter().sum::<f64>() / n as f64;
-    Some(Summary { count: n, mean, at, whiskers, density: density(&sorted, mean, at[3] - at[1]) })
+    Some(Summary { count: n, mean, at, whiskers, density: density(&sorted, PLACES) })
 }
 
-fn density(sorted: &[f64], mean: f64, iqr: f64) -> Vec<(f64, f64)> {
+impl Summary {
+    /// Whether a value lies beyond the whiskers.
+    pub fn is_outlier(&self, value: f64) -> bool {
+        value < self.whiskers[0] || value > self.whiskers[1]
+    }
+}
+
+/// The density of sorted values at so many places, and its height there; nothing of nothing.
+pub fn density(sorted: &[f64], places: usize) -> Vec<(f64, f64)> {
     let n = sorted.len() as f64;
-    let (least, greatest) = (sorted[0], sorted[sorted.len() - 1]);
+    let ends = sorted.first().copied().zip(sorted.last().copied());
+    let quartiles = percentile(sorted, 25.0).zip(percentile(sorted, 75.0));
+    let (Some((least, greatest)), Some((low, high))) = (ends, quartiles) else { return vec![] };
+    let (mean, iqr) = (sorted.iter().sum::<f64>() / n, high - low);
     let squares: f64 = sorted.iter().map(|v| (v - mean).powi(2)).sum();
     let deviation = if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
     let narrow = if iqr > 0.0 { deviation.min(iqr / 1.34) } else { deviation };
@@ -51,10 +62,10 @@ fn density(sorted: &[f64], mean: f64, iqr: f64) -> Vec<(f64, f64)> {
         return vec![(least, 1.0)];
     }
     let (from, to) = (least - 3.0 * width, greatest + 3.0 * width);
-    let apart = (to - from) / (PLACES - 1) as f64;
+    let apart = (to - from) / (places - 1) as f64;
     // (a kernel narrower than the places are apart would fall between them)
     let width = width.max(apart / 2.0);
-    let mut all: Vec<(f64, f64)> = (0..PLACES)
+    let mut all: Vec<(f64, f64)> = (0..places)
         .map(|p| {
             let place = from + apart * p as f64;
             let begin = sorted.partition_point(|v| *v < place - 8.0 * width);

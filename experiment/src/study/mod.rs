@@ -9,7 +9,7 @@
 //! report.txt, report.json     the tables, as text and as JSON
 //! TABLE.csv                   verdicts, times, percentiles, bands, efficiency, clocks
 //! turns.csv                   every turn: position, process, turn, plan, whether it is timed, nanoseconds
-//! FIGURE.svg, FIGURE.png      efficiency, violins, times_PLAN
+//! FIGURE.svg, FIGURE.png      efficiency, plans_violins, plans_in_order
 //! rays/, efficiency/PLAN/     the traces
 //! ```
 //!
@@ -27,14 +27,16 @@ use crate::files::input;
 use crate::files::output::write_file;
 use crate::how::How;
 use crate::interrupt::Interrupt;
+use crate::page::plots::of_report;
 use crate::progress;
 use analyses::rays::repack::METHODS;
 use analyses::report::{Cell, Column, Cost, Report, Table, Unit, csv, json, text};
-use analyses::times::bench::{About, IDENTITY, UNMODIFIED, figures, plans as described, report};
+use analyses::times::bench::{About, IDENTITY, UNMODIFIED, plans as described, report};
 use analyses::verdict::compare::{Wanted, compare};
 use analyses::verdict::{Ask, Metric, export};
 use profile::pictures::Tolerance;
 use replay::vulkan::inspect::{DeviceReport, devices};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use trace::plan::{Passes, Plan, Use};
 use trace::run::Run;
@@ -196,7 +198,7 @@ fn rays(args: &Rays, to: &Path) -> Result<(Report, Exit), Failure> {
     let other = crate::bench::report(run);
     report.tables.extend(other.tables.into_iter().filter(|t| t.name == "refused"));
     report.notes.extend(other.notes);
-    write(to, &report, &all, run, args.frame)?;
+    write(to, &report, run)?;
     Ok((
         report,
         match (run.note.refused.is_empty(), interrupt.asked()) {
@@ -295,13 +297,7 @@ fn said(
 }
 
 /// Writes all of it but what is there already.
-fn write(
-    to: &Path,
-    report: &Report,
-    plans: &[analyses::times::bench::Plan],
-    run: &Run,
-    frame: u64,
-) -> Result<(), Failure> {
+fn write(to: &Path, report: &Report, run: &Run) -> Result<(), Failure> {
     let put = |name: &str, bytes: &[u8]| write_file(&to.join(name), bytes);
     put("report.txt", text::render(report).as_bytes())?;
     put("report.json", json::render(report).as_bytes())?;
@@ -309,11 +305,7 @@ fn write(
         put(&format!("{}.csv", maps::plain(&table.name)), csv::render(&table).as_bytes())?;
     }
     put("turns.csv", csv::render(&turns(run)).as_bytes())?;
-    for picture in figures(plans, frame) {
-        let name = maps::plain(&picture.name);
-        put(&format!("{name}.svg"), picture.figure.svg().as_bytes())?;
-        put(&format!("{name}.png"), &picture.figure.png().map_err(Failure::new)?)?;
-    }
+    of_report(to, report, maps::plain, &mut HashSet::new())?;
     Ok(())
 }
 

@@ -1,26 +1,17 @@
-//! The density of times, and its bands: times gather around some values and not around those between (Cheung 2024, §3.4.3).
+//! Bands of times: times gather around some values and not around those between (Cheung 2024, §3.4.3).
 //!
-//! *Density*: a Gaussian kernel over [`POINTS`] places from the shortest to the longest time; its width is Silverman's, 0.9 ·
-//! min(standard deviation, IQR / 1.34) · n^(−1/5), or where that is nothing the deviation's alone. *Band*: a maximum of the
-//! density that holds at least [`LEAST_SHARE`] of the times, between the lowest places beside it, where the density falls to
-//! [`VALLEY`] of the lower maximum or less; else two are one.
+//! *Band*: a maximum of the density (`report/summary.rs`, at [`POINTS`] places) that holds at least [`LEAST_SHARE`] of the times, between the
+//! lowest places beside it, where the density falls to [`VALLEY`] of the lower maximum or less; else two are one.
 
+use crate::report::summary::density;
 use crate::stats::Sample;
 
 /// Places at which the density is known.
-pub const POINTS: usize = 512;
+const POINTS: usize = 512;
 /// How far the density has to fall between two bands, as a share of the lower one's.
 const VALLEY: f64 = 0.8;
 /// Least share of times in a band.
 const LEAST_SHARE: f64 = 0.02;
-
-/// The density of times over the places from the least to the greatest, in nanoseconds.
-pub struct Density {
-    /// The places.
-    pub at: Vec<f64>,
-    /// The density there; its greatest is 1.
-    pub height: Vec<f64>,
-}
 
 /// A gathering of times.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,61 +26,31 @@ pub struct Band {
     pub share: f64,
 }
 
-/// The density; none of nothing.
-pub fn density(sample: &Sample) -> Option<Density> {
-    let values = sample.values();
-    let (low, high) = (*values.first()? as f64, *values.last()? as f64);
-    let quartiles = [25.0, 75.0].map(|p| sample.percentile(p).unwrap_or(0.0));
-    let spread = (quartiles[1] - quartiles[0]) / 1.34;
-    let deviation = sample.deviation().unwrap_or(0.0);
-    let narrow = if spread > 0.0 { spread.min(deviation) } else { deviation };
-    let width = 0.9 * narrow * (values.len() as f64).powf(-0.2);
-    if width <= 0.0 {
-        return Some(Density { at: vec![low], height: vec![1.0] });
-    }
-    // (a little beyond both ends, so that the least and the greatest are no edges)
-    let (from, to) = (low - 3.0 * width, high + 3.0 * width);
-    let at: Vec<f64> = (0..POINTS).map(|n| from + (to - from) * n as f64 / (POINTS - 1) as f64).collect();
-    // The kernel is nothing beyond eight widths. Where places are further apart than that, what lies between counts as there.
-    let apart = (to - from) / (POINTS - 1) as f64;
-    let width = width.max(apart / 2.0);
-    let mut height: Vec<f64> = at
-        .iter()
-        .map(|place| {
-            let begin = values.partition_point(|v| (*v as f64) < place - 8.0 * width);
-            let end = values.partition_point(|v| (*v as f64) <= place + 8.0 * width);
-            values[begin..end].iter().map(|v| (-((*v as f64 - place) / width).powi(2) / 2.0).exp()).sum()
-        })
-        .collect();
-    let most = height.iter().copied().fold(0.0, f64::max);
-    height.iter_mut().for_each(|h| *h /= most);
-    Some(Density { at, height })
-}
-
 /// The bands, from the lowest on.
 pub fn bands(sample: &Sample) -> Vec<Band> {
-    let Some(d) = density(sample) else { return vec![] };
+    let sorted: Vec<f64> = sample.values().iter().map(|v| *v as f64).collect();
+    let density = density(&sorted, POINTS);
+    let height = |n: usize| density[n].1;
+    let Some(last) = density.len().checked_sub(1) else { return vec![] };
     // Maxima, and the lowest place between each and the next.
-    let higher = |a: usize, b: usize| d.height[a] > d.height[b];
-    let last = d.height.len() - 1;
+    let higher = |a: usize, b: usize| height(a) > height(b);
     let mut peaks: Vec<usize> =
         (0..=last).filter(|&n| (n == 0 || higher(n, n - 1)) && (n == last || !higher(n + 1, n))).collect();
-    let lowest =
-        |a: usize, b: usize| (a..=b).min_by(|x, y| d.height[*x].total_cmp(&d.height[*y])).unwrap_or(a);
+    let lowest = |a: usize, b: usize| (a..=b).min_by(|x, y| height(*x).total_cmp(&height(*y))).unwrap_or(a);
     let count = |from: f64, to: f64| {
         let values = sample.values();
         values.partition_point(|v| (*v as f64) <= to) - values.partition_point(|v| (*v as f64) <= from)
     };
     loop {
         let mut edges = vec![f64::NEG_INFINITY];
-        edges.extend(peaks.windows(2).map(|p| d.at[lowest(p[0], p[1])]));
+        edges.extend(peaks.windows(2).map(|p| density[lowest(p[0], p[1])].0));
         edges.push(f64::INFINITY);
         let n = sample.count() as f64;
         let shares: Vec<f64> = edges.windows(2).map(|e| count(e[0], e[1]) as f64 / n).collect();
         // What is no band of its own goes to the neighbour that it is least apart from.
         let shallow = (0..peaks.len().saturating_sub(1)).find(|&n| {
-            let floor = d.height[lowest(peaks[n], peaks[n + 1])];
-            floor > VALLEY * d.height[peaks[n]].min(d.height[peaks[n + 1]])
+            let floor = height(lowest(peaks[n], peaks[n + 1]));
+            floor > VALLEY * height(peaks[n]).min(height(peaks[n + 1]))
         });
         let gone = match shallow {
             Some(n) => Some(if higher(peaks[n], peaks[n + 1]) { n + 1 } else { n }),
@@ -105,7 +66,7 @@ pub fn bands(sample: &Sample) -> Vec<Band> {
             let (low, high) = (sample.values()[0] as f64, sample.max().unwrap_or(0) as f64);
             return (peaks.iter().enumerate())
                 .map(|(n, &peak)| Band {
-                    at: d.at[peak],
+                    at: density[peak].0,
                     from: edges[n].max(low),
                     to: edges[n + 1].min(high),
                     share: shares[n],

@@ -18,23 +18,21 @@
 mod bands;
 mod calls;
 mod columns;
-mod figures;
 mod plan;
 #[cfg(test)]
 mod tests;
 
-pub use bands::{Band, Density, bands, density};
+pub use bands::{Band, bands};
 pub use calls::calls;
 pub(crate) use columns::SHEETS;
 pub use columns::{CLOCKS, PLANS, REFUSED};
-pub use figures::{Picture, figures};
-pub use plan::{About, Calls, Plan, Quartiles};
+pub use plan::{About, Calls, Plan};
 
 use crate::context::Context;
 use crate::rays::events::{ALL, Occupancy};
-use crate::report::shapes::{Distribution, Group};
+use crate::report::shapes::{Distribution, Group, Node, Tree};
 use crate::report::sheet::Meaning;
-use crate::report::{Cell, Column, Mark, Report, Series, Table, medians};
+use crate::report::{Cell, Column, Mark, Report, Series, Table, Unit, medians};
 use crate::shaders::simt;
 use crate::stats::Stats;
 use trace::run::{FrameSample, Run};
@@ -72,6 +70,7 @@ pub fn report(about: &About, plans: &[Plan]) -> Report {
         title: format!("Times of frame {}", about.frame),
         groups: plans.iter().filter(|p| p.times.iter().any(Option::is_some)).map(group).collect(),
     }];
+    report.trees.extend(efficiency(plans));
     report.notes = about.notes.clone();
     let rounds = plans.iter().map(|p| p.times.len()).max().unwrap_or(0);
     for p in plans {
@@ -94,16 +93,15 @@ fn ms(n: f64) -> Cell {
 
 fn times(plans: &[Plan]) -> Table {
     let row = |p: &Plan| {
-        let s = p.sample();
-        let q = Quartiles::of(&s)?;
+        let (s, summary) = (p.sample(), p.summary()?);
         let percentile = |at: f64| number(s.percentile(at).map(|n| n / 1e6));
-        let outliers = q.outliers(&s).count() as u64;
+        let outliers = s.values().iter().filter(|v| summary.is_outlier(**v as f64)).count() as u64;
         Some(vec![
             p.name.as_str().into(),
             Cell::Count(s.count() as u64),
             number(s.mean().map(|m| m / 1e6)),
-            ms(q.at[1]),
-            ms(q.at[2] - q.at[0]),
+            ms(summary.at[2]),
+            ms(summary.at[3] - summary.at[1]),
             number(s.deviation().map(|d| d / 1e6)),
             percentile(0.0),
             percentile(99.0),
@@ -157,6 +155,21 @@ fn efficiencies(plans: &[Plan]) -> Table {
         ])
     };
     columns::EFFICIENCY.table(plans.iter().filter_map(row))
+}
+
+/// The same as bars (Cheung 2024, Figure 3.8); none where nothing is known.
+fn efficiency(plans: &[Plan]) -> Option<Tree> {
+    let bars = plans.iter().flat_map(|p| {
+        let of = |what: &str, value: Option<f64>| {
+            let name = format!("{}, {what}", p.name);
+            value.map(|v| Node { depth: 0, name, values: vec![Cell::Number(v)] })
+        };
+        [of("actual", p.actual), of("synthetic", p.synthetic)]
+    });
+    let nodes: Vec<Node> = bars.flatten().collect();
+    let columns = vec![Column::new("efficiency", Unit::Percent)];
+    let (name, title) = ("efficiency".to_owned(), "SIMT efficiency of events of rays".to_owned());
+    (!nodes.is_empty()).then_some(Tree { name, title, columns, nodes })
 }
 
 /// The times in an HDR histogram's buckets, as question frame-times has them.

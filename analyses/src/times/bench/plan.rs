@@ -3,6 +3,7 @@
 //! Guarantees: turns are in the order in which they ran; a turn without a time stays a turn.
 
 use crate::report::Cost;
+use crate::report::summary::{Summary, summary};
 use crate::stats::Sample;
 use trace::Nanos;
 
@@ -49,6 +50,11 @@ impl Plan {
     pub fn sample(&self) -> Sample {
         Sample::new(self.times.iter().flatten().map(|n| n.0).collect())
     }
+
+    /// The same, described; none of nothing.
+    pub fn summary(&self) -> Option<Summary> {
+        summary(self.times.iter().flatten().map(|n| n.0 as f64))
+    }
 }
 
 /// What is known beside the times.
@@ -60,32 +66,4 @@ pub struct About {
     pub notes: Vec<String>,
     /// What measuring cost.
     pub cost: Cost,
-}
-
-/// Quartiles, and who is an outlier.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quartiles {
-    /// p25, median, p75.
-    pub at: [f64; 3],
-    /// The least and the greatest time that is no outlier.
-    pub whiskers: [f64; 2],
-}
-
-impl Quartiles {
-    /// Of a sample; none of nothing.
-    pub fn of(sample: &Sample) -> Option<Quartiles> {
-        let [a, b, c] = [25.0, 50.0, 75.0].map(|p| sample.percentile(p));
-        let at = [a?, b?, c?];
-        let reach = 1.5 * (at[2] - at[0]);
-        let inside = |v: &&u64| (at[0] - reach..=at[2] + reach).contains(&(**v as f64));
-        let first = sample.values().iter().find(inside)?;
-        let last = sample.values().iter().rfind(inside)?;
-        Some(Quartiles { at, whiskers: [*first as f64, *last as f64] })
-    }
-
-    /// The outliers.
-    pub fn outliers<'s>(&self, sample: &'s Sample) -> impl Iterator<Item = f64> + 's {
-        let [low, high] = self.whiskers;
-        sample.values().iter().map(|v| *v as f64).filter(move |v| *v < low || *v > high)
-    }
 }

@@ -1,7 +1,6 @@
 use super::*;
 use crate::rays::events::model::hash;
-use crate::report::{Cost, text};
-use crate::stats::Sample;
+use crate::report::{Cost, plot, text};
 use trace::Value::{Text, U64};
 use trace::tables::{ENTRIES, FRAMES, PIPELINES, SIMT, SIMT_TRACES};
 use trace::{Memory, Nanos};
@@ -70,46 +69,17 @@ fn rounds_without_times_are_said_and_plans_without_any_are_no_error() {
         ["identity: 499 of 500 turns have a GPU time.", "random: 0 of 500 turns have a GPU time."]
     );
     assert_eq!(r.tables[0].rows.len(), 3);
-    assert!(figures(&all, 3).iter().all(|p| p.name != "times_random"));
-    assert!(figures(&[], 3).is_empty() && report(&about(), &[]).tables.is_empty());
+    assert!(r.distributions[0].groups.iter().all(|g| g.name != "random"));
+    let nothing = report(&about(), &[]);
+    assert!(nothing.tables.is_empty() && plot::figures(&nothing).is_empty());
 }
 
 #[test]
-fn outliers_lie_beyond_one_and_a_half_times_the_box() {
-    let s = Sample::new(vec![10, 11, 12, 13, 14, 15, 16, 17, 100, 1]);
-    let q = Quartiles::of(&s).unwrap();
-    assert_eq!((q.at, q.whiskers), ([11.0, 13.5, 16.0], [10.0, 17.0]));
-    let mut out: Vec<f64> = q.outliers(&s).collect();
-    out.sort_by(f64::total_cmp);
-    assert_eq!(out, [1.0, 100.0]);
-    assert_eq!(Quartiles::of(&Sample::new(vec![])), None);
-}
-
-#[test]
-fn figures_are_the_same_each_time_and_can_be_read() {
-    let all = figures(&plans(), 3);
-    let names: Vec<&str> = all.iter().map(|p| p.name.as_str()).collect();
-    let expected = [
-        "efficiency",
-        "violins",
-        "times_unmodified",
-        "times_identity",
-        "times_random",
-        "times_tiled-numrays",
-    ];
-    assert_eq!(names, expected);
-    let folder = std::env::var_os("RERAY_WRITE_FIGURES");
-    for (a, b) in all.iter().zip(figures(&plans(), 3)) {
-        assert_eq!((a.figure.svg(), a.figure.png()), (b.figure.svg(), b.figure.png()));
-        let png = a.figure.png().unwrap();
-        let reader = png::Decoder::new(std::io::Cursor::new(&png)).read_info().unwrap();
-        assert_eq!((reader.info().width, reader.info().height), a.figure.size);
-        if let Some(folder) = &folder {
-            let path = std::path::Path::new(folder);
-            std::fs::write(path.join(format!("{}.png", a.name)), &png).unwrap();
-            std::fs::write(path.join(format!("{}.svg", a.name)), a.figure.svg()).unwrap();
-        }
-    }
+fn what_there_is_has_its_figure() {
+    let names: Vec<String> = plot::figures(&report(&about(), &plans())).into_iter().map(|f| f.0).collect();
+    assert_eq!(names, ["plans_violins", "plans_in_order", "efficiency"]);
+    let bars = &report(&about(), &plans()).trees[0].nodes;
+    assert_eq!((bars.len(), &*bars[1].name, &*bars[2].name), (7, "identity, actual", "identity, synthetic"));
 }
 
 /// Subgroups of 8: a ray-generation shader that traces twice, and a miss shader; callables, other blocks and frames do not count.
