@@ -3,6 +3,7 @@
 //!
 //! A report holds numbers, not their looks: how many digits to print, and how wide, is the exporter's affair.
 
+mod bins;
 pub mod csv;
 pub mod escape;
 mod font;

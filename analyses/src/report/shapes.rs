@@ -22,6 +22,14 @@ pub struct Series {
     pub points: Vec<(Cell, Cell)>,
 }
 
+impl Series {
+    /// Points that are numbers on both axes.
+    pub fn numbers(&self) -> Vec<(f64, f64)> {
+        let finite = |c: &Cell| c.number().filter(|n| n.is_finite());
+        self.points.iter().filter_map(|(x, y)| Some((finite(x)?, finite(y)?))).collect()
+    }
+}
+
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -47,6 +47,14 @@ impl Summary {
     }
 }
 
+/// Where an axis ends that shows all of these, so that a few far outliers do not squeeze everything else; none where there are no such.
+pub fn cut<'s>(all: impl Iterator<Item = &'s Summary> + Clone) -> Option<f64> {
+    let most = |of: fn(&Summary) -> f64| all.clone().map(of).fold(f64::NEG_INFINITY, f64::max);
+    let least = all.clone().map(|s| s.at[0]).fold(f64::INFINITY, f64::min);
+    let usual = most(|s| s.whiskers[1]);
+    (most(|s| s.at[4]) > usual + 2.0 * (usual - least)).then_some(usual + 0.6 * (usual - least))
+}
+
 /// The density of sorted values at so many places, and its height there; nothing of nothing.
 pub fn density(sorted: &[f64], places: usize) -> Vec<(f64, f64)> {
     let n = sorted.len() as f64;

@@ -4,9 +4,10 @@
 
 use super::pack::Pack;
 use crate::explain::meanings;
-use crate::report::shapes::{Listing, Timeline, Tree};
+use crate::report::bins::{Bins, bins};
+use crate::report::shapes::{Group, Listing, Timeline, Tree};
 use crate::report::sheet::Thing;
-use crate::report::summary::summary;
+use crate::report::summary::{Summary, cut, summary};
 use crate::report::{Cell, Column, Cost, Image, Mark, Picture, Report, Series, Table, Unit};
 use serde_json::{Value, json};
 
@@ -66,19 +67,23 @@ fn report(p: &mut Pack, input: usize, r: &Report, about: &str) -> Value {
         .distributions
         .iter()
         .map(|d| {
-            let groups = d.courses(&r.series).filter_map(|(group, course)| {
-                let s = summary(course.points.iter().filter_map(|point| point.1.number()))?;
+            let described = d.courses(&r.series).filter_map(|(group, course)| {
+                Some((group, summary(course.points.iter().filter_map(|point| point.1.number()))?))
+            });
+            let described: Vec<(&Group, Summary)> = described.collect();
+            let groups = described.iter().map(|(group, s)| {
                 let (at, height): (Vec<f64>, Vec<f64>) = s.density.iter().copied().unzip();
                 // (four digits of a height are more than a screen has)
                 let height: Vec<f64> = height.iter().map(|h| (h * 1e4).round() / 1e4).collect();
-                Some(json!({
+                json!({
                     "name": group.name, "course": group.course, "histogram": group.histogram,
                     "count": s.count, "mean": s.mean, "at": s.at, "whiskers": s.whiskers,
                     "density": { "at": p.numbers(&at), "height": p.numbers(&height) },
-                }))
+                })
             });
             let groups: Vec<Value> = groups.collect();
-            json!({ "name": d.name, "title": d.title, "groups": groups })
+            let cut = cut(described.iter().map(|g| &g.1));
+            json!({ "name": d.name, "title": d.title, "groups": groups, "cut": cut })
         })
         .collect();
     json!({
@@ -138,15 +143,18 @@ fn table(p: &mut Pack, t: &Table, analysis: &str) -> Value {
 }
 
 fn one_series(p: &mut Pack, s: &Series) -> Value {
-    let mark = match s.mark {
-        Mark::Line => "line",
-        Mark::Bars => "bars",
-    };
-    json!({
-        "name": s.name, "title": s.title, "mark": mark, "x": column(&s.x), "y": column(&s.y),
-        "xs": cells(p, s.points.iter().map(|point| &point.0)),
-        "ys": cells(p, s.points.iter().map(|point| &point.1)),
-    })
+    let mut of = json!({ "name": s.name, "title": s.title, "x": column(&s.x), "y": column(&s.y) });
+    match s.mark {
+        Mark::Line => {
+            of["xs"] = cells(p, s.points.iter().map(|point| &point.0));
+            of["ys"] = cells(p, s.points.iter().map(|point| &point.1));
+        }
+        Mark::Bars => {
+            let Bins { each, log, single } = bins(&s.numbers());
+            of["bins"] = json!({ "each": each, "log": log, "single": single });
+        }
+    }
+    of
 }
 
 fn image(p: &mut Pack, i: &Image) -> Value {

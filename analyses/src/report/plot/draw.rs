@@ -7,9 +7,10 @@
 use super::axis::{Axis, across, frame, named};
 use super::figure::{Anchor, COLOURS, Figure, GRID, INK, PAPER, lighter};
 use super::lanes::timeline;
+use crate::report::bins::{Bins, bins};
 use crate::report::png::Colour;
 use crate::report::shapes::{Distribution, Tree};
-use crate::report::summary::{Summary, summary};
+use crate::report::summary::{Summary, cut, summary};
 use crate::report::{Cell, Mark, Report, Series, Unit};
 
 const WIDTH: u32 = 960;
@@ -17,10 +18,6 @@ const LEFT: f64 = 88.0;
 const RIGHT: f64 = WIDTH as f64 - 24.0;
 const TOP: f64 = 48.0;
 const HIGH: f64 = 280.0;
-/// Bars of a histogram.
-const BINS: usize = 48;
-/// Whole values up to which each gets a bar.
-const SINGLE: f64 = 64.0;
 /// Rows of a tree that are drawn.
 const ROWS: usize = 60;
 /// Letters of a name beside a row.
@@ -45,18 +42,6 @@ pub fn figures(report: &Report) -> Vec<(String, Figure)> {
     all.extend(report.timelines.iter().filter_map(|t| Some((t.name.clone(), timeline(t)?))));
     all.extend(report.trees.iter().filter_map(|t| Some((t.name.clone(), tree(t)?))));
     all
-}
-
-fn number(cell: &Cell) -> Option<f64> {
-    match cell {
-        Cell::Count(n) => Some(*n as f64),
-        Cell::Number(n) if n.is_finite() => Some(*n),
-        _ => None,
-    }
-}
-
-fn points(s: &Series) -> Vec<(f64, f64)> {
-    s.points.iter().filter_map(|(x, y)| Some((number(x)?, number(y)?))).collect()
 }
 
 /// Least and greatest.
@@ -84,13 +69,11 @@ fn violins(d: &Distribution, series: &[Series]) -> Option<Figure> {
     const ROW: f64 = 48.0;
     let all: Vec<(&str, Summary, &Series)> = d
         .courses(series)
-        .filter_map(|(g, s)| Some((&*g.name, summary(points(s).into_iter().map(|p| p.1))?, s)))
+        .filter_map(|(g, s)| Some((&*g.name, summary(s.numbers().into_iter().map(|p| p.1))?, s)))
         .collect();
     let first = all.first()?;
-    // (a few far outliers are not to squeeze everything else)
     let (least, most) = span(all.iter().flat_map(|(_, s, _)| [s.at[0], s.at[4]]))?;
-    let usual = all.iter().map(|(_, s, _)| s.whiskers[1]).fold(f64::MIN, f64::max);
-    let end = if most > usual + 2.0 * (usual - least) { usual + 0.6 * (usual - least) } else { most };
+    let end = cut(all.iter().map(|a| &a.1)).unwrap_or(most);
     let left = beside(all.iter().map(|a| a.0));
     let bottom = TOP + ROW * all.len() as f64;
     let mut f = Figure::new(WIDTH, bottom as u32 + 56);
@@ -126,7 +109,7 @@ fn violins(d: &Distribution, series: &[Series]) -> Option<Figure> {
 }
 
 fn course(d: &Distribution, series: &[Series]) -> Option<Figure> {
-    let all: Vec<_> = d.courses(series).map(|(g, s)| (&*g.name, points(s), s)).collect();
+    let all: Vec<_> = d.courses(series).map(|(g, s)| (&*g.name, s.numbers(), s)).collect();
     let first = all.first()?.2;
     let each = || all.iter().flat_map(|a| &a.1);
     let x = Axis { values: span(each().map(|p| p.0))?, pixels: (LEFT, RIGHT) };
@@ -158,7 +141,7 @@ fn page(s: &Series, x: (f64, f64), y: (f64, f64)) -> (Figure, Axis, Axis) {
 }
 
 fn curve(s: &Series) -> Option<Figure> {
-    let points = points(s);
+    let points = s.numbers();
     let (low, high) = span(points.iter().map(|p| p.1).chain([0.0]))?;
     let (mut f, x, y) = page(s, span(points.iter().map(|p| p.0))?, (low, high));
     f.line(points.iter().map(|p| (x.at(p.0), y.at(p.1))).collect(), COLOURS[1], 1.5);
@@ -166,36 +149,20 @@ fn curve(s: &Series) -> Option<Figure> {
     Some(f)
 }
 
-/// Values of several sizes get bins of equal ratios; their marks are powers of ten.
+/// Where values are of several sizes the marks are powers of ten.
 fn bars(s: &Series) -> Option<Figure> {
-    let points = points(s);
-    let (least, most) = points
-        .iter()
-        .map(|p| p.0)
-        .fold(None, |e: Option<(f64, f64)>, v| Some(e.map_or((v, v), |(a, b)| (a.min(v), b.max(v)))))?;
-    let single = points.iter().all(|p| p.0.fract() == 0.0) && most - least < SINGLE;
-    let log = !single && least > 0.0 && most / least > 50.0;
+    let Bins { each, log, single } = bins(&s.numbers());
     let scale = |v: f64| if log { v.log10() } else { v };
-    let (from, to) = if single { (least - 0.5, most + 0.5) } else { (scale(least), scale(most)) };
-    let count = if single {
-        (most - least) as usize + 1
-    } else if most > least {
-        BINS
-    } else {
-        1
-    };
-    let (from, to) = if to > from { (from, to) } else { (from - 0.5, to + 0.5) };
-    let mut sums = vec![0.0; count];
-    for (x, y) in points {
-        let share = (scale(x) - from) / (to - from);
-        sums[((share * count as f64) as usize).min(count - 1)] += y;
-    }
-    let high = sums.iter().copied().fold(0.0, f64::max);
+    // (a value that has a bar of its own stands in its middle)
+    let half = if single { 0.5 } else { 0.0 };
+    let edges = |b: &(f64, f64, f64)| (scale(b.0) - half, scale(b.1) + half);
+    let (from, to) = span([edges(each.first()?).0, edges(each.last()?).1].into_iter())?;
+    let high = each.iter().map(|b| b.2).fold(0.0, f64::max);
     let (mut f, x, y) = page(s, (from, to), (0.0, high.max(1.0) * 1.05));
-    let wide = (to - from) / count as f64;
-    for (n, sum) in sums.iter().enumerate().filter(|s| *s.1 > 0.0) {
-        let (a, b) = (x.at(from + wide * n as f64) + 1.0, x.at(from + wide * (n + 1) as f64) - 1.0);
-        f.rectangle((a, y.at(*sum).min(TOP + HIGH - 1.0)), (b.max(a + 1.0), TOP + HIGH), COLOURS[1]);
+    for bar in each.iter().filter(|b| b.2 > 0.0) {
+        let (a, b) = edges(bar);
+        let (a, b) = (x.at(a) + 1.0, x.at(b) - 1.0);
+        f.rectangle((a, y.at(bar.2).min(TOP + HIGH - 1.0)), (b.max(a + 1.0), TOP + HIGH), COLOURS[1]);
     }
     if log {
         // (the powers of ten within, and both ends)
@@ -217,7 +184,7 @@ fn tree(t: &Tree) -> Option<Figure> {
     const ROW: f64 = 22.0;
     let at = t.columns.iter().rposition(|c| c.unit == Unit::Percent).or(t.columns.len().checked_sub(1))?;
     let nodes: Vec<_> = t.nodes.iter().take(ROWS).collect();
-    let value = |n: &crate::report::shapes::Node| n.values.get(at).and_then(number).unwrap_or(0.0);
+    let value = |n: &crate::report::shapes::Node| n.values.get(at).and_then(Cell::number).unwrap_or(0.0);
     let most = nodes.iter().map(|n| value(n)).fold(0.0, f64::max);
     if most <= 0.0 {
         return None;

@@ -14,11 +14,8 @@ R.distribution = function (distribution, series) {
   }));
   if (!groups.length) return [];
   const [x, y] = [groups[0].series.x, groups[0].series.y];
-  // (a handful of far outliers is not to squeeze everything else)
-  const most = Math.max(...groups.map((g) => g.at[4]));
-  const usual = Math.max(...groups.map((g) => g.whiskers[1]));
-  const least = Math.min(...groups.map((g) => g.at[0]));
-  const cut = most > usual + 2 * (usual - least) ? usual + 0.6 * (usual - least) : null;
+  // (where axes end, so that a few far outliers do not squeeze everything else)
+  const cut = distribution.cut;
   return [
     R.figure(`${distribution.title}: distribution`, violins(groups, y, cut), note(groups, cut, y)),
     R.figure(`${distribution.title}: in order`, course(groups, x, y, cut)),

@@ -1,19 +1,10 @@
 // Curves and histograms.
 
-/** Bins of a histogram on a screen. */
-const BINS = 48;
-/** Values up to which whole ones get a bar each. */
-const SINGLE = 64;
-
 /** A report's series: those that a distribution draws are left to it. */
-R.series = function (series) {
-  const xs = R.array(series.xs);
-  const ys = R.array(series.ys);
-  const body = series.mark === "bars" ? bars(series, xs, ys) : curve(series, xs, ys);
-  return R.figure(series.title, body);
-};
+R.series = (series) => R.figure(series.title, series.bins ? bars(series) : curve(series));
 
-function curve(series, xs, ys) {
+function curve(series) {
+  const [xs, ys] = [R.array(series.xs), R.array(series.ys)];
   const points = Array.from(xs, (x, n) => [x, ys[n]]);
   const label = `${series.title}: ${R.named(series.y)} over ${R.named(series.x)}, ${points.length} points`;
   return R.chart(230, label, () => R.base({
@@ -31,26 +22,9 @@ function curve(series, xs, ys) {
   }), { points: points.length, many: points.length > 4000 });
 }
 
-/** What falls into which bin: [from, to, how many]. */
-R.bins = function (xs, ys) {
-  const all = Array.from(xs, (x, n) => [x, ys[n]]).filter(([x]) => Number.isFinite(x));
-  const least = Math.min(...all.map((p) => p[0]));
-  const most = Math.max(...all.map((p) => p[0]));
-  const whole = all.every(([x]) => x % 1 === 0);
-  if (whole && most - least < SINGLE) return { each: all.map(([x, y]) => [x, x, y]), single: true };
-  // Values of several sizes get bins of equal ratios.
-  const log = least > 0 && most / least > 50;
-  const scale = log ? Math.log : (v) => v;
-  const back = log ? Math.exp : (v) => v;
-  const [from, to] = [scale(least), scale(most)];
-  const count = Math.max(1, Math.min(BINS, most > least ? BINS : 1));
-  const each = Array.from({ length: count }, (_, n) => [back(from + ((to - from) * n) / count), back(from + ((to - from) * (n + 1)) / count), 0]);
-  for (const [x, y] of all) each[Math.min(count - 1, Math.floor(((scale(x) - from) / (to - from || 1)) * count))][2] += y;
-  return { each, log, single: false };
-};
-
-function bars(series, xs, ys) {
-  const { each, log, single } = R.bins(xs, ys);
+/** `bins`: [from, to, how much is there] of each. */
+function bars(series) {
+  const { each, log, single } = series.bins;
   const label = `${series.title}: ${R.named(series.y)} by ${R.named(series.x)}`;
   const name = { name: R.named(series.x), nameLocation: "middle", nameGap: 26 };
   const tip = ([from, to, count]) => R.tipLines([
