@@ -1,6 +1,7 @@
 //! `dump-resources`: files of what commands read and write are what arithmetic says, and what other commands show.
 
 use crate::device::device;
+use crate::schema::wrong;
 use crate::support::{Scratch, reray, run, sample, text};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -24,7 +25,9 @@ fn dumped(name: &str, frame: &str, commands: &[&str], to: &Path) -> Value {
         assert!(Path::new(file).is_file(), "{file}");
     }
     let json = std::fs::read(to.join(format!("frame_{frame}_resources.json"))).expect("an index");
-    serde_json::from_slice(&json).expect("JSON")
+    let index: Value = serde_json::from_slice(&json).expect("JSON");
+    assert_eq!(wrong("dump-resources", &index), Vec::<String>::new());
+    index
 }
 
 /// The resources of a command that are of a kind.

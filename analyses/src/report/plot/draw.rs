@@ -205,7 +205,9 @@ fn tree(t: &Tree) -> Option<Figure> {
         let y = TOP + ROW * n as f64;
         let colour: Colour = lighter(COLOURS[1], f64::from(node.depth.min(4)) * 0.15);
         f.text((16.0, y + ROW / 2.0), name.clone(), Anchor::Start);
-        f.rectangle((left, y + 4.0), (x.at(value(node)).max(left + 1.0), y + ROW - 4.0), colour);
+        if node.values.get(at).and_then(Cell::number).is_some() {
+            f.rectangle((left, y + 4.0), (x.at(value(node)).max(left + 1.0), y + ROW - 4.0), colour);
+        }
     }
     across(&mut f, &x, bottom, &named(&t.columns[at]));
     Some(f)

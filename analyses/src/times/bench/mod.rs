@@ -159,14 +159,19 @@ fn efficiencies(plans: &[Plan]) -> Table {
 
 /// The same as bars (Cheung 2024, Figure 3.8); none where nothing is known.
 fn efficiency(plans: &[Plan]) -> Option<Tree> {
-    let bars = plans.iter().flat_map(|p| {
-        let of = |what: &str, value: Option<f64>| {
-            let name = format!("{}, {what}", p.name);
-            value.map(|v| Node { depth: 0, name, values: vec![Cell::Number(v)] })
-        };
-        [of("actual", p.actual), of("synthetic", p.synthetic)]
-    });
-    let nodes: Vec<Node> = bars.flatten().collect();
+    let node = |depth, name: &str, value: Option<f64>| Node {
+        depth,
+        name: name.to_owned(),
+        values: vec![value.map_or(Cell::Missing, Cell::Number)],
+    };
+    let known = plans.iter().filter(|p| p.actual.or(p.synthetic).is_some());
+    let nodes: Vec<Node> = known
+        .flat_map(|p| {
+            let of =
+                [("actual", p.actual), ("synthetic", p.synthetic)].into_iter().filter(|of| of.1.is_some());
+            [node(0, &p.name, None)].into_iter().chain(of.map(|(what, value)| node(1, what, value)))
+        })
+        .collect();
     let columns = vec![Column::new("efficiency", Unit::Percent)];
     let (name, title) = ("efficiency".to_owned(), "SIMT efficiency of events of rays".to_owned());
     (!nodes.is_empty()).then_some(Tree { name, title, columns, nodes })

@@ -129,12 +129,15 @@ pub(super) fn gather(trace: &dyn Source, shaders: &Shaders, frames: usize) -> Re
     Ok(all)
 }
 
+/// The parts that a shader is in; of none, the whole.
+fn parts_of(shaders: &Shaders, entry: Option<u64>) -> Vec<Part> {
+    let pipeline = entry.and_then(|e| shaders.context.entry(e)).map(|e| Part::Pipeline(e.pipeline));
+    [Some(Part::Whole), entry.map(Part::Shader), pipeline].into_iter().flatten().collect()
+}
+
 /// The parts that a block is in.
-fn parts_of(shaders: &Shaders, entry: u64, function: u64, block: u64) -> Vec<Part> {
-    let pipeline = shaders.context.entry(entry).map(|e| Part::Pipeline(e.pipeline));
-    let mut parts = vec![Part::Whole, Part::Shader(entry), Part::Block(entry, function, block)];
-    parts.extend(pipeline);
-    parts
+fn parts_of_block(shaders: &Shaders, entry: u64, function: u64, block: u64) -> Vec<Part> {
+    [parts_of(shaders, Some(entry)), vec![Part::Block(entry, function, block)]].concat()
 }
 
 /// Of passes simt, divergence or blocks, whichever comes first.
@@ -150,7 +153,7 @@ fn shader_counts(trace: &dyn Source, shaders: &Shaders, all: &mut Counted) -> Re
         for row in 0..t.len() {
             let [frame, entry, function, block, executions, active] =
                 ["frame", "entry", "function", "block", "executions", active].map(|c| t.u64(c)[row]);
-            let parts = parts_of(shaders, entry, function, block);
+            let parts = parts_of_block(shaders, entry, function, block);
             let weight = shaders.context.instructions(entry, function, block) as f64;
             let (executed, active) = (executions as f64 * weight, active as f64 * weight);
             let n = shaders.context.subgroup_size(frame).unwrap_or(0) as f64;
@@ -176,21 +179,17 @@ fn shader_counts(trace: &dyn Source, shaders: &Shaders, all: &mut Counted) -> Re
         let [entry, function, block, executions] =
             ["entry", "function", "block", "executions"].map(|c| t.u64(c)[row]);
         let weight = shaders.context.instructions(entry, function, block) as f64;
-        all.add(column, &parts_of(shaders, entry, function, block), executions as f64 * weight, 0.0);
+        all.add(column, &parts_of_block(shaders, entry, function, block), executions as f64 * weight, 0.0);
     }
     Ok(())
 }
 
 /// Of pass rays.
 fn rays(trace: &dyn Source, shaders: &Shaders, all: &mut Counted) -> Result<(), Unreadable> {
-    let of = |entry: u64| {
-        let pipeline = shaders.context.entry(entry).map(|e| Part::Pipeline(e.pipeline));
-        [Some(Part::Whole), Some(Part::Shader(entry)), pipeline].into_iter().flatten().collect::<Vec<_>>()
-    };
     for ((kind, entry), [events, _]) in ray_counts::rays(trace)?.into_values().flatten() {
         if let Some(kind) = RayEvent::of(kind) {
             let column = all.column(&format!("rays {}", kind.name()), Unit::Count, Fold::PerFrame);
-            all.add(column, &of(entry), events as f64, 0.0);
+            all.add(column, &parts_of(shaders, Some(entry)), events as f64, 0.0);
         }
     }
     for ((frame, _), events) in ray_counts::warps(trace)? {
@@ -198,7 +197,7 @@ fn rays(trace: &dyn Source, shaders: &Shaders, all: &mut Counted) -> Result<(), 
         for ((kind, entry), [events, active]) in events {
             if RayEvent::of(kind).is_some_and(event_counts) {
                 let column = all.column("event-efficiency", Unit::Percent, Fold::Share);
-                all.add(column, &of(entry), active as f64, events as f64 * n);
+                all.add(column, &parts_of(shaders, Some(entry)), active as f64, events as f64 * n);
             }
         }
     }
@@ -219,9 +218,7 @@ fn counters(trace: &dyn Source, shaders: &Shaders, all: &mut Counted) -> Result<
         let Some(name) = names.get(&t.u64("metric")[row]) else { continue };
         let column = all.column(&format!("counter {name}"), Unit::Count, Fold::PerFrame);
         let entry = t.u64("entry")[row].checked_sub(1);
-        let pipeline = entry.and_then(|e| shaders.context.entry(e)).map(|e| Part::Pipeline(e.pipeline));
-        let parts = [Some(Part::Whole), entry.map(Part::Shader), pipeline];
-        all.add(column, &parts.into_iter().flatten().collect::<Vec<_>>(), t.u64("value")[row] as f64, 0.0);
+        all.add(column, &parts_of(shaders, entry), t.u64("value")[row] as f64, 0.0);
     }
     let t = trace.read(&ACTIONS)?;
     for row in 0..t.len() {
