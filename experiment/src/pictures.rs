@@ -19,7 +19,7 @@ const THUMBNAIL: u32 = 480;
 /// Folders of what a frame shows, and of what its passes leave.
 const FOLDERS: [&str; 2] = ["shown", "passes"];
 
-/// Has pictures of a frame taken, into folders of their own; what was not to be had.
+/// Has pictures of a frame taken, into folders of their own; what was not to be had, and what else is to be said of them.
 pub fn take(file: &Path, run: &How, frame: u64, actions: &[Action], to: &Path) -> Vec<Failure> {
     let passes = actions.iter().any(|a| a.pass != 0);
     let all = FOLDERS.into_iter().zip([None, Some("--after=pass")]).take(1 + usize::from(passes));
@@ -29,7 +29,10 @@ pub fn take(file: &Path, run: &How, frame: u64, actions: &[Action], to: &Path) -
         let words: Vec<&str> = [frames.as_str(), output.as_str()].into_iter().chain(after).collect();
         match on_capture(Some("screenshot"), &words, run, file) {
             Ok((_, diverged)) => diverged,
-            Err(why) => Some(why),
+            Err(why) => Some(Failure::with(
+                why.0,
+                format_args!("pictures are missing: {}", why.1.trim_end_matches('.')),
+            )),
         }
     };
     all.filter_map(take).collect()
@@ -37,33 +40,39 @@ pub fn take(file: &Path, run: &How, frame: u64, actions: &[Action], to: &Path) -
 
 /// Those that were taken.
 pub fn taken(to: &Path, frame: u64) -> Result<Vec<Picture>, Failure> {
-    let there = FOLDERS.into_iter().map(|folder| to.join(folder)).filter(|folder| folder.is_dir());
-    Ok(there.map(|folder| of_folder(&folder, frame)).collect::<Result<Vec<_>, _>>()?.concat())
+    let [shown, passes] = FOLDERS.map(|folder| to.join(folder));
+    let mut all = if shown.is_dir() { of_frame(&shown, frame)? } else { vec![] };
+    // (without its index it was not written to its end)
+    if index::file(&passes, frame).is_file() {
+        all.extend(of_passes(&passes, frame)?);
+    }
+    Ok(all)
 }
 
-/// The pictures of a folder that `screenshot` wrote: attachments where it has an index of them, else what the frame showed.
-fn of_folder(folder: &Path, frame: u64) -> Result<Vec<Picture>, Failure> {
-    if index::file(folder, frame).is_file() {
-        let rows = index::read(folder, frame)?.attachments;
-        let shown = rows.iter().filter_map(|r| Some((&r.place, r.written.as_ref()?)));
-        return shown
-            .map(|(place, written)| {
-                let labels = place.labels.join(" › ");
-                let named =
-                    [place.image_name.as_str(), labels.as_str()].into_iter().filter(|t| !t.is_empty());
-                let about: Vec<String> = named
-                    .map(str::to_owned)
-                    .chain([format!("{} × {}, {}", written.width, written.height, written.format)])
-                    .collect();
-                Ok(Picture {
-                    title: format!("Behind pass {} ({}): {}", place.pass, place.pass_name, place.attachment),
-                    about: about.join(", "),
-                    pass: Some(place.pass),
-                    png: smaller(&folder.join(&written.file), THUMBNAIL)?,
-                })
+/// What passes left.
+fn of_passes(folder: &Path, frame: u64) -> Result<Vec<Picture>, Failure> {
+    let rows = index::read(folder, frame)?.attachments;
+    let shown = rows.iter().filter_map(|r| Some((&r.place, r.written.as_ref()?)));
+    shown
+        .map(|(place, written)| {
+            let labels = place.labels.join(" › ");
+            let named = [place.image_name.as_str(), labels.as_str()].into_iter().filter(|t| !t.is_empty());
+            let about: Vec<String> = named
+                .map(str::to_owned)
+                .chain([format!("{} × {}, {}", written.width, written.height, written.format)])
+                .collect();
+            Ok(Picture {
+                title: format!("Behind pass {} ({}): {}", place.pass, place.pass_name, place.attachment),
+                about: about.join(", "),
+                pass: Some(place.pass),
+                png: smaller(&folder.join(&written.file), THUMBNAIL)?,
             })
-            .collect();
-    }
+        })
+        .collect()
+}
+
+/// What the frame showed.
+fn of_frame(folder: &Path, frame: u64) -> Result<Vec<Picture>, Failure> {
     let fail = |e: std::io::Error| Failure::new(format_args!("{}: {e}", folder.display()));
     let listed = std::fs::read_dir(folder).map_err(fail)?.collect::<Result<Vec<_>, _>>().map_err(fail)?;
     let mut files: Vec<_> =

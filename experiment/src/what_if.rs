@@ -111,7 +111,7 @@ fn asked(args: &Question, to: &Path) -> Result<(Report, bool), Failure> {
     };
     progress::step("taking pictures of the frame and of its passes");
     for why in pictures::take(&args.file, &args.run, args.frame, &of.actions, to) {
-        of.notes.push(format!("Pictures are missing: {}.", why.1.trim_end_matches('.')));
+        of.notes.push(format!("{}.", why.1.trim_end_matches('.')));
     }
     let ask = Ask { effect: args.min_effect, alpha: ALPHA };
     let interrupt = Interrupt::listen("it ends, and says what was decided until then");

@@ -22,7 +22,7 @@ how full subgroups are with each swizzle in force (passes swizzle, simt), which 
 `compare` says of each plan against unmodified.
 
 In -o DIR: run/ (what `compare` and `report` take), report.txt, report.json, tables and every turn as CSV, figures as SVG and PNG
-(efficiency, plans_violins, plans_in_order), rays/, and the traces. docs/reports.md says what each number means.
+(simt_efficiency, plans_violins, plans_in_order), rays/, and the traces. docs/reports.md says what each number means.
 
 Examples:
   reray-replay study rays weekend.gfxr --frame 2 -o study

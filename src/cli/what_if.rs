@@ -44,8 +44,8 @@ that are alive together. First every part is left out: what the frame takes less
 time, as parts overlap. Then the dearest parts, and the frame, are changed in other ways, to see what binds them: fragments, output,
 textures, waiting, traversal, how much work there is. While there is time, optimisations that keep the picture are tried at the end.
 
-In -o DIR: report.txt, report.json, what-if.json, and the runs that they are of (own, costs, causes, optimisations: what `compare`
-takes).
+In -o DIR: report.txt, report.json, what-if.json, the runs that they are of (own, costs, causes, optimisations: what `compare`
+takes), and pictures of the frame (shown) and of what its render passes leave (passes).
 
 Examples:
   reray-replay what-if cap.gfxr --frame 20 -o why

@@ -52,7 +52,7 @@ fn every_method_is_measured_and_the_seed_decides_all_but_times() {
     let tiled =
         whole.note.plans.iter().filter_map(|p| p.method.as_ref()).filter(|m| m.options == ["tile=32x32"]);
     assert_eq!(tiled.count(), names.len());
-    for figure in ["plans_violins", "plans_in_order", "efficiency"] {
+    for figure in ["plans_violins", "plans_in_order", "simt_efficiency"] {
         assert!(read(&a, &format!("{figure}.png")).starts_with(b"\x89PNG"), "{figure}");
         assert!(text(&read(&a, &format!("{figure}.svg"))).ends_with("</svg>\n"), "{figure}");
     }

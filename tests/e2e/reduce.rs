@@ -4,6 +4,9 @@ use crate::device::device;
 use crate::ordering::without;
 use crate::support::{Scratch, reray, run, sample, text};
 use gfxr_parse::container::{self, Block, BlockKind, Capture};
+use gfxr_parse::decode::decode_found;
+use gfxr_parse::elements::{encode_arrays, without as without_elements};
+use gfxr_parse::image::Image;
 use gfxr_parse::schema::command;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -25,19 +28,16 @@ fn reduced(capture: &Path, still: &str, flags: &[&str], to: &Path) -> Value {
 
 /// Whether a block is the capture's, but for elements of arrays and functions of shaders that went, and data that were made zero.
 fn is_of(part: &Block<'_>, whole: &Block<'_>) -> bool {
-    const WITHIN: [&str; 6] = [
-        "vkCreateShaderModule",
-        "vkCreateShadersEXT",
-        "vkCreateGraphicsPipelines",
-        "vkUpdateDescriptorSets",
-        "vkCmdPipelineBarrier",
-        "vkCmdPipelineBarrier2",
-    ];
+    const WITH_CODE: [&str; 3] = ["vkCreateShaderModule", "vkCreateShadersEXT", "vkCreateGraphicsPipelines"];
+    const WITH_ARRAYS: [&str; 3] =
+        ["vkUpdateDescriptorSets", "vkCmdPipelineBarrier", "vkCmdPipelineBarrier2"];
     if part.raw() == whole.raw() {
         return true;
     }
     if let (Some(a), Some(b)) = (part.call_id(), whole.call_id()) {
-        return a == b && command(a).is_some_and(|c| WITHIN.contains(&c.name));
+        let of =
+            command(a).filter(|c| a == b && (WITH_CODE.contains(&c.name) || WITH_ARRAYS.contains(&c.name)));
+        return of.is_some_and(|c| WITH_CODE.contains(&c.name) || less(part, whole));
     }
     let data = |block: &Block<'_>| {
         let Ok(BlockKind::Meta(meta)) = block.kind() else { return None };
@@ -47,6 +47,27 @@ fn is_of(part: &Block<'_>, whole: &Block<'_>) -> bool {
         (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| *a == 0 || a == b),
         _ => false,
     }
+}
+
+/// Whether a call is another without elements of its arrays.
+fn less(part: &Block<'_>, whole: &Block<'_>) -> bool {
+    let encoded = |block: &Block<'_>| {
+        let Ok(BlockKind::Call(call)) = block.kind() else { panic!("a call") };
+        let (mut image, mut scratch) = (Image::default(), container::Scratch::new());
+        decode_found(command(call.call_id).expect("known"), block, &call, &mut scratch, &mut image)
+            .expect("read");
+        let mut bytes = vec![];
+        let arrays = encode_arrays(&image, &mut bytes);
+        (bytes, arrays)
+    };
+    let ((left, now), (all, arrays)) = (encoded(part), encoded(whole));
+    let gone = |n: usize| -> Vec<bool> {
+        let of = now.iter().find(|a| a.name == arrays[n].name);
+        let mut kept = of.iter().flat_map(|a| &a.elements).map(|e| &left[e.clone()]).peekable();
+        arrays[n].elements.iter().map(|e| kept.next_if_eq(&&all[e.clone()]).is_none()).collect()
+    };
+    let gone: Vec<Vec<bool>> = (0..arrays.len()).map(gone).collect();
+    without_elements(&all, &arrays, |array, element| gone[array][element]) == left
 }
 
 /// Every block that is left is one of the capture's, in its order.
@@ -155,7 +176,13 @@ fn a_search_that_was_ended_goes_on_and_a_script_may_say_what_is_wrong() {
     };
     (done["gone"], done["done"]) = (
         json!({ "blocks": gone }),
-        json!(["blocks", "elements of arrays", "functions of shaders", "pieces of data"]),
+        json!([
+            "blocks",
+            "elements of arrays",
+            "blocks behind these",
+            "functions of shaders",
+            "pieces of data"
+        ]),
     );
     std::fs::write(&notes, done.to_string()).expect("notes");
     let at_once = reduced(&sample("cubes.gfxr"), &script, &[], &small);
@@ -246,6 +273,8 @@ fn of_a_barrier_what_the_fault_needs_stays() {
     let mut barriers = dumped.lines().filter(|l| l.contains("vkCmdPipelineBarrier"));
     let barrier: Value = serde_json::from_str(barriers.next().expect("it")).expect("JSON");
     let args = &barrier["function"]["args"];
+    // The other buffer went, too.
+    assert_eq!(dumped.matches("\"vkCreateBuffer\"").count(), 1, "{dumped}");
     assert_eq!(
         (&args["bufferMemoryBarrierCount"], &args["pBufferMemoryBarriers"][0]["buffer"]),
         (&1.into(), &65.into())

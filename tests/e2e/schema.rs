@@ -69,10 +69,14 @@ fn check(whole: &Value, schema: &Value, value: &Value, at: &str, wrong: &mut Vec
                 }
             }
             "additionalProperties" => {
-                let known = |name: &String| fields["properties"].get(name).is_some();
-                let more = value.as_object().into_iter().flat_map(|o| o.keys()).filter(|k| !known(k));
-                if of == &json!(false) {
-                    more.for_each(|k| no(format!("{k} is not described")));
+                let known = |name: &String| fields.get("properties").is_some_and(|p| p.get(name).is_some());
+                let more = value.as_object().into_iter().flatten().filter(|(k, _)| !known(k));
+                for (name, inner) in more {
+                    match of {
+                        Value::Bool(true) => {}
+                        Value::Bool(false) => no(format!("{name} is not described")),
+                        of => check(whole, of, inner, &format!("{at}/{name}"), wrong),
+                    }
                 }
             }
             "items" => {

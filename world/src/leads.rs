@@ -24,11 +24,11 @@ pub enum Leads {
     Inline,
     /// To an address of no known buffer or structure.
     Address,
+    /// To a view that is not there any more.
+    Gone,
     /// Nobody knows, and why not.
     Unknown(&'static str),
 }
-
-const GONE: Leads = Leads::Unknown("a view that is not there any more");
 
 impl World {
     /// Where a descriptor leads, dynamic offsets already added.
@@ -42,11 +42,12 @@ impl World {
             | Descriptor::Structure { structure: 0 }
             | Descriptor::Address { address: 0, .. } => Leads::Nowhere,
             Descriptor::Image { view, layout, .. } => {
-                self.image_views.get(&view).map_or(GONE, |v| Leads::Image(*v, layout))
+                self.image_views.get(&view).map_or(Leads::Gone, |v| Leads::Image(*v, layout))
             }
-            Descriptor::Texel { view, .. } => {
-                self.buffer_views.get(&view).map_or(GONE, |v| Leads::Buffer(v.buffer, v.offset, v.range))
-            }
+            Descriptor::Texel { view, .. } => self
+                .buffer_views
+                .get(&view)
+                .map_or(Leads::Gone, |v| Leads::Buffer(v.buffer, v.offset, v.range)),
             Descriptor::Buffer { buffer, offset, range, .. } => {
                 Leads::Buffer(buffer, offset, self.range_of(buffer, offset, range))
             }

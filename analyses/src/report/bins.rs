@@ -7,6 +7,8 @@
 const BINS: usize = 48;
 /// Whole values up to which each gets a bar.
 const SINGLE: f64 = 64.0;
+/// Bars that several samples share.
+const SHARED: usize = 56;
 /// How many times the least the greatest value is where values are of several sizes.
 const SIZES: f64 = 50.0;
 
@@ -52,6 +54,35 @@ pub fn bins(points: &[(f64, f64)]) -> Bins {
     Bins { each, log, single }
 }
 
+/// Bars of equal widths that several samples share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shared {
+    /// Where the first begins.
+    pub from: f64,
+    /// How wide each is.
+    pub wide: f64,
+    /// Of each sample, how many values are in each bar.
+    pub counts: Vec<Vec<u64>>,
+}
+
+/// Of samples, from the least of their values to the greatest, or to where the axis ends: what lies beyond is left out.
+pub fn shared(samples: &[Vec<f64>], end: Option<f64>) -> Shared {
+    let all = || samples.iter().flatten().copied().filter(|v| v.is_finite());
+    let from = all().fold(f64::INFINITY, f64::min);
+    let to = end.unwrap_or_else(|| all().fold(f64::NEG_INFINITY, f64::max));
+    let whole =
+        [to - from, to.abs() * 0.01, 1.0].into_iter().find(|w| *w > 0.0 && w.is_finite()).unwrap_or(1.0);
+    let wide = whole / SHARED as f64;
+    let counts = samples.iter().map(|sample| {
+        let mut counts = vec![0; SHARED];
+        for v in sample.iter().filter(|v| v.is_finite() && **v <= to) {
+            counts[(((v - from) / wide) as usize).min(SHARED - 1)] += 1;
+        }
+        counts
+    });
+    Shared { from, wide, counts: counts.collect() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,6 +94,18 @@ mod tests {
         assert!(found.single && !found.log);
         assert_eq!(bins(&[]), Bins::default());
         assert_eq!(bins(&[(0.5, 2.0), (0.5, 1.0)]).each, [(0.5, 0.5, 3.0)]);
+    }
+
+    #[test]
+    fn samples_share_bars_up_to_where_the_axis_ends() {
+        let found = shared(&[vec![1.0, 1.0, 57.0], vec![29.5, 900.0]], Some(57.0));
+        assert_eq!((found.from, found.wide), (1.0, 1.0));
+        let filled = |n: usize| {
+            let of = found.counts[n].iter().enumerate().filter(|c| *c.1 > 0);
+            of.map(|c| (c.0, *c.1)).collect::<Vec<_>>()
+        };
+        assert_eq!((filled(0), filled(1)), (vec![(0, 2), (55, 1)], vec![(28, 1)]));
+        assert_eq!(shared(&[vec![4.0, 4.0]], None).counts[0][0], 2);
     }
 
     #[test]

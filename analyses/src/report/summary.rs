@@ -103,6 +103,23 @@ mod tests {
     }
 
     #[test]
+    fn outliers_lie_beyond_one_and_a_half_times_the_box_and_axes_end_before_far_ones() {
+        let of = |more: &[f64]| {
+            let values = [10., 11., 12., 13., 14., 15., 16., 17.].iter().chain(more).copied();
+            summary(values).expect("there are values")
+        };
+        let far = of(&[100., 1.]);
+        assert_eq!((far.at[1], far.at[3], far.whiskers), (11.0, 16.0, [10.0, 17.0]));
+        assert_eq!(
+            [1., 9.9, 10., 17., 17.1, 100.].map(|v| far.is_outlier(v)),
+            [true, true, false, false, true, true]
+        );
+        // From 1 to 17 is 16: at 17 + 0.6 * 16.
+        assert_eq!(cut([&far, &of(&[])].into_iter()), Some(26.6));
+        assert_eq!(cut([&of(&[]), &of(&[20.])].into_iter()), None);
+    }
+
+    #[test]
     fn a_density_has_a_peak_where_values_gather() {
         let values = (0..200).map(|n| if n % 4 == 0 { 9.0 } else { 5.0 } + f64::from(n % 10) * 0.01);
         let d = summary(values).expect("there are values").density;

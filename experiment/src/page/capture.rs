@@ -208,7 +208,7 @@ impl Asked<'_> {
         for why in pictures::take(self.file, self.run, frame, actions, to) {
             // (not every format can be shown, and not every frame shows something)
             notes.diverged |= why.0 == Exit::Diverged;
-            notes.all.push(format!("Pictures are missing: {}.", why.1.trim_end_matches('.')));
+            notes.all.push(format!("{}.", why.1.trim_end_matches('.')));
         }
         match pictures::taken(to, frame) {
             Ok(pictures) => report.pictures.extend(pictures),

@@ -91,7 +91,9 @@ fn folder(path: &Path, name: &str, questions: &[String], into: &mut Read, depth:
         if manifest.is_file() {
             flatten("", &json(&manifest)?, &mut input.facts);
         }
-        pictures_of_asked(path, &mut input)?;
+        if let Err(why) = pictures_of_asked(path, &mut input) {
+            input.notes.push(format!("Pictures are missing: {}.", why.1.trim_end_matches('.')));
+        }
         into.inputs.push(input);
     }
     if depth == DEEPEST {
@@ -111,7 +113,7 @@ fn folder(path: &Path, name: &str, questions: &[String], into: &mut Read, depth:
     Ok(())
 }
 
-/// Of a folder of `what-if`, pictures of the frame that it asked about.
+/// Of a folder of `what-if`, pictures of the frame that it asked about; else why there are none.
 fn pictures_of_asked(path: &Path, input: &mut Input) -> Result<(), Failure> {
     let file = path.join(WHAT_IF_FILE);
     let Ok(bytes) = fs::read(&file) else { return Ok(()) };

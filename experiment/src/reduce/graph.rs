@@ -13,8 +13,6 @@ use std::collections::{BTreeMap, HashMap};
 pub struct Graph {
     /// By block: those that use what it makes.
     users: Vec<Vec<u32>>,
-    /// By block: whether it is a call.
-    pub calls: Vec<bool>,
     /// What belongs together, from large to small.
     pub levels: Vec<Level>,
 }
@@ -80,7 +78,6 @@ impl Graph {
             let at = r.of.users.len() as u32;
             r.of.users.push(vec![]);
             let what = read(&block, place, None, &mut scratch).map_err(|e| e.to_string())?;
-            r.of.calls.push(matches!(what, What::Call(_)));
             r.frames.entry(place.frame).or_default().push(at);
             match what {
                 What::Call(call) => r.call(&call, at),
@@ -100,6 +97,11 @@ impl Graph {
             return Err(e.to_string());
         }
         Ok(r.finish())
+    }
+
+    /// How many blocks there are.
+    pub fn blocks(&self) -> usize {
+        self.users.len()
     }
 
     /// What is gone where nothing is submitted or waited for: the first level.
@@ -213,14 +215,15 @@ mod tests {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples/cubes.gfxr");
         let capture = Capture::new(std::fs::read(file).expect("a sample")).expect("a capture");
         let graph = Graph::of(&capture).expect("it is read");
-        let name = |b: u32| capture.blocks().nth(b as usize).and_then(|b| b.call_id());
+        let names: Vec<Option<u32>> = capture.blocks().map(|b| b.call_id()).collect();
+        let name = |b: u32| names[b as usize];
         let of = |command: &str| command_named(command).map(|c| c.id);
-        let all: Vec<u32> = (0..graph.calls.len() as u32).collect();
+        let all: Vec<u32> = (0..graph.blocks() as u32).collect();
         let makes = all.iter().copied().find(|b| name(*b) == of("vkCreateInstance")).expect("an instance");
         // Of an instance everything lives that is not said of the file.
         let gone = graph.with_users([makes]);
         let left: Vec<u32> =
-            all.iter().copied().filter(|b| graph.calls[*b as usize] && !gone.contains(b)).collect();
+            all.iter().copied().filter(|b| name(*b).is_some() && !gone.contains(b)).collect();
         assert_eq!(left, [0; 0]);
         // Of a pipeline its binds live, and its end; not the draws.
         let pipeline =

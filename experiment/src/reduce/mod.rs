@@ -23,7 +23,6 @@ use crate::how::How;
 use crate::progress;
 use crate::say::note;
 use gfxr_parse::container::Capture;
-use graph::Graph;
 use parts::{Blocks, Data, Elements, Functions, Parts, STAGES};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -99,8 +98,7 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
         )));
     }
     let capture = input::open(&settings.file, settings.run.reading)?;
-    let graph =
-        Graph::of(&capture).map_err(|e| Failure::new(format_args!("{}: {e}", settings.file.display())))?;
+    let blocks = Blocks::of(&capture, 0)?;
     let mut notes = output.as_os_str().to_owned();
     notes.push(".reducing.json");
     let notes = PathBuf::from(notes);
@@ -128,9 +126,8 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
         gone: BTreeMap::new(),
         done: BTreeSet::new(),
     };
-    let blocks = Blocks { capture: &capture, graph: &graph };
     if settings.still.may_end_the_gpu() {
-        write_file(&idle, &blocks.written(&graph.idle())?)?;
+        write_file(&idle, &blocks.written(&blocks.idle())?)?;
     }
     let (asked, until) = (1, began + settings.budget);
     let mut to = Trials { asked, until, oracle, trial: &trial, notes: &notes, idle: &idle, known: kept };
@@ -148,17 +145,18 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
         let found = to.search(&*parts)?;
         (*count, minimal, bytes) = (counted(&found.0), found.1, parts.written(&found.0)?);
     }
-    let [elements, functions, data] = counts;
+    let [elements, _, functions, data] = counts;
     write_file(output, &bytes)?;
     if minimal {
         let _ = std::fs::remove_file(&notes);
     }
-    let left = |of: &dyn Fn(usize) -> bool| (0..graph.calls.len()).filter(|b| of(*b)).count() as u64;
+    let left = open(bytes.clone())?;
+    let calls = |of: &Capture| of.blocks_of_main_file().filter(|b| b.call_id().is_some()).count() as u64;
     Ok(Reduced {
         schema_version: 1,
         still: settings.still.to_string(),
-        calls: [left(&|b| graph.calls[b]), left(&|b| graph.calls[b] && !gone[b])],
-        blocks: counted(&gone),
+        calls: [calls(&capture), calls(&left)],
+        blocks: [blocks.units() as u64, left.blocks_of_main_file().count() as u64],
         elements,
         functions,
         data,
@@ -169,12 +167,16 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     })
 }
 
-/// What can be taken away within blocks.
+/// What can be taken away when no block can go.
 type Within = fn(&Capture) -> Result<Box<dyn Parts + '_>, Failure>;
 
 /// See [`parts`], in the order in which they are searched.
-const WITHIN: [Within; 3] =
-    [|c| Ok(Box::new(Elements::of(c)?)), |c| Ok(Box::new(Functions::of(c)?)), |c| Ok(Box::new(Data::of(c)?))];
+const WITHIN: [Within; STAGES.len() - 1] = [
+    |c| Ok(Box::new(Elements::of(c)?)),
+    |c| Ok(Box::new(Blocks::of(c, 2)?)),
+    |c| Ok(Box::new(Functions::of(c)?)),
+    |c| Ok(Box::new(Data::of(c)?)),
+];
 
 /// How many there were, and how many are left.
 fn counted(gone: &[bool]) -> [u64; 2] {

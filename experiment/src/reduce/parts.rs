@@ -19,18 +19,20 @@ use std::ops::Range;
 /// Bytes of data that are not divided any more, and parts that data are divided into at most.
 const PIECES: (usize, usize) = (256, 16);
 
-/// Their names, in the order in which they are searched.
-pub const STAGES: [&str; 4] = ["blocks", "elements of arrays", "functions of shaders", "pieces of data"];
+/// Their names, in the order in which they are searched. What only such elements named can go when these have.
+pub const STAGES: [&str; 5] =
+    ["blocks", "elements of arrays", "blocks behind these", "functions of shaders", "pieces of data"];
 
-/// Arrays whose elements do not depend on each other, and how many of them a call needs at least.
-const ARRAYS: [(&str, usize); 6] = [
-    ("pDescriptorWrites", 0),
-    ("pDescriptorCopies", 0),
-    ("pRegions", 1),
-    ("pMemoryBarriers", 0),
-    ("pBufferMemoryBarriers", 0),
-    ("pImageMemoryBarriers", 0),
-];
+/// Of an array whose elements do not depend on each other, how many of them the command needs at least.
+fn least(command: &str, array: &str) -> Option<usize> {
+    match array {
+        "pRegions" => Some(1),
+        "pDescriptorWrites" if command.contains("Push") => Some(1),
+        "pDescriptorWrites" | "pDescriptorCopies" => Some(0),
+        "pMemoryBarriers" | "pBufferMemoryBarriers" | "pImageMemoryBarriers" => Some(0),
+        _ => None,
+    }
+}
 
 /// See the module's header.
 pub trait Parts {
@@ -50,19 +52,31 @@ pub trait Parts {
 
 /// Blocks.
 pub struct Blocks<'c> {
-    /// The capture.
-    pub capture: &'c Capture,
-    /// What uses what.
-    pub graph: &'c Graph,
+    capture: &'c Capture,
+    graph: Graph,
+    stage: usize,
+}
+
+impl<'c> Blocks<'c> {
+    /// Those of a capture.
+    pub fn of(capture: &'c Capture, stage: usize) -> Result<Self, Failure> {
+        let graph = Graph::of(capture).map_err(|e| Failure::new(format_args!("{}: {e}", capture.name())))?;
+        Ok(Blocks { capture, graph, stage })
+    }
+
+    /// What is gone where nothing is submitted or waited for.
+    pub fn idle(&self) -> Vec<bool> {
+        self.graph.idle()
+    }
 }
 
 impl Parts for Blocks<'_> {
     fn name(&self) -> &'static str {
-        STAGES[0]
+        STAGES[self.stage]
     }
 
     fn units(&self) -> usize {
-        self.graph.calls.len()
+        self.graph.blocks()
     }
 
     fn levels(&self) -> &[Level] {
@@ -112,8 +126,8 @@ impl<'c> Elements<'c> {
             let What::Call(call) = what else { return Ok(()) };
             let first = units.len() as u32;
             for (n, array) in encode_arrays(&call.image, &mut vec![]).iter().enumerate() {
-                let Some((_, least)) = ARRAYS.iter().find(|a| a.0 == array.name) else { continue };
-                units.extend((*least..array.elements.len()).map(|e| (block.index, n, e)));
+                let Some(least) = least(call.command.name, array.name) else { continue };
+                units.extend((least..array.elements.len()).map(|e| (block.index, n, e)));
             }
             if units.len() as u32 > first {
                 calls.push((first..units.len() as u32).collect());
@@ -214,7 +228,7 @@ impl<'c> Functions<'c> {
 
 impl Parts for Functions<'_> {
     fn name(&self) -> &'static str {
-        STAGES[2]
+        STAGES[3]
     }
 
     fn units(&self) -> usize {
@@ -315,7 +329,7 @@ impl<'c> Data<'c> {
 
 impl Parts for Data<'_> {
     fn name(&self) -> &'static str {
-        STAGES[3]
+        STAGES[4]
     }
 
     fn units(&self) -> usize {

@@ -9,7 +9,7 @@
 //! report.txt, report.json     the tables, as text and as JSON
 //! TABLE.csv                   verdicts, times, percentiles, bands, efficiency, clocks
 //! turns.csv                   every turn: position, process, turn, plan, whether it is timed, nanoseconds
-//! FIGURE.svg, FIGURE.png      efficiency, plans_violins, plans_in_order
+//! FIGURE.svg, FIGURE.png      simt_efficiency, plans_violins, plans_in_order
 //! rays/, efficiency/PLAN/     the traces
 //! ```
 //!
@@ -152,12 +152,16 @@ fn rays(args: &Rays, to: &Path) -> Result<(Report, Exit), Failure> {
         traces::record(&settings, &args.file, &[Use::new("rays", [""; 0])], frames, &trace)?;
         settings.rays = Some(trace);
     }
-    let interrupt = Interrupt::listen("it ends, and tells what processes have measured to their end");
-    let measured = measure_and_keep(&settings, &to.join("run"), || interrupt.clone())?;
+    // (before the first process there is nothing to keep)
+    let mut interrupt = Interrupt::default();
+    let measured = measure_and_keep(&settings, &to.join("run"), || {
+        interrupt = Interrupt::listen("it ends, and tells what processes have measured to their end");
+        interrupt.clone()
+    })?;
     let (run, prepared) = (&measured.run, &measured.prepared[0]);
     let mut all = described(run, 0);
+    all.iter_mut().zip(prepared).for_each(|(plan, of)| plan.synthetic = of.synthetic);
     for (n, plan) in all.iter_mut().enumerate() {
-        plan.synthetic = prepared[n].synthetic;
         let swizzles = &prepared[n].swizzles;
         if !args.no_efficiency && !interrupt.asked() && (plan.name == UNMODIFIED || !swizzles.is_empty()) {
             progress::step(&format!("counting SIMT efficiency: {}", plan.name));
@@ -171,7 +175,11 @@ fn rays(args: &Rays, to: &Path) -> Result<(Report, Exit), Failure> {
         }
     }
     let counted = !args.no_efficiency && !interrupt.asked();
-    notes.splice(0..0, said(args, &settings, (&measured, counted), to)?);
+    let compared = match said(args, &settings, (&measured, counted), to) {
+        Err(_) if interrupt.asked_by_now() => vec![],
+        found => found?,
+    };
+    notes.splice(0..0, compared);
     let drawn = match args.maps && !interrupt.asked() {
         true => match maps::maps(&settings, args.frame, run, prepared, to) {
             Err(_) if interrupt.asked_by_now() => None,
@@ -248,7 +256,9 @@ fn said(
     let mut notes = vec![format!(
         "{} turns of each of {} processes a plan, in an order of seed {}, behind those that warmed up; everything that the frame \
          changes was put back before each turn.",
-        args.iterations, args.processes, args.seed
+        args.iterations,
+        note.workers.iter().filter(|w| w.plan == 0).count(),
+        args.seed
     )];
     let shown = |plan: usize| note.workers.iter().find(|w| w.plan == plan).map(|w| &w.hashes[..]);
     let first = shown(0).unwrap_or_default();

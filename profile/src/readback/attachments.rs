@@ -107,10 +107,19 @@ pub fn seen(world: &World, pass: &Pass) -> Vec<InPass> {
 const STORE: u32 = 0;
 const DONT_CARE: u32 = 1;
 
-/// Has attachments stored that would not be.
+/// VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT.
+const TRANSIENT: u32 = 0x40;
+
+/// Has attachments stored that would not be, and views not say that their images are transient.
 pub fn stored(call: &mut Call) {
     let v = View::call(&call.image);
     let mut edits = vec![];
+    if call.command.canonical == "vkCreateImageView" {
+        let usage = v.one("pCreateInfo").and_then(|info| info.next("VkImageViewUsageCreateInfo"));
+        edits.extend(usage.and_then(|u| edit::set(u, "usage", u.u32("usage")? & !TRANSIENT)));
+        edit::apply(&mut call.image, &edits);
+        return;
+    }
     let mut all = |a: View<'_>| {
         let ops = ["storeOp", "stencilStoreOp"].into_iter().filter(|op| a.u32(op) == Some(DONT_CARE));
         edits.extend(ops.filter_map(|op| edit::set(a, op, STORE)));
@@ -126,7 +135,8 @@ pub fn stored(call: &mut Call) {
 }
 
 /// Calls that say what is stored.
-pub const MAKES: [&str; 3] = ["vkCreateRenderPass", "vkCreateRenderPass2", "vkCmdBeginRendering"];
+pub const MAKES: [&str; 4] =
+    ["vkCreateRenderPass", "vkCreateRenderPass2", "vkCmdBeginRendering", "vkCreateImageView"];
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,8 @@
 //! and write, before and behind them.
 //!
 //! Copies to buffers of ours are put into the application's command buffers, and read once the frame has ended. So the
-//! commands themselves, their order and what comes behind them stay as they are; but what a pass would not store, it stores.
+//! commands themselves, their order and what comes behind them stay as they are; but what a pass would not store, it stores, and transient
+//! attachments are kept.
 //!
 //! Guarantees: layouts and contents are those that the application has. Refuses what [`copies`] does, by name and with the reason, and depth and stencil in
 //! layouts of their own. Stencil beside depth is not seen. Where a recording runs several times in the frame, its last run is what is seen.
@@ -194,7 +195,7 @@ impl Hook for ReadbackHook {
     }
 
     fn needs(&self) -> Needs {
-        Needs { transfer_src: true, ..Needs::default() }
+        Needs { transfer_src: true, kept_attachments: true, ..Needs::default() }
     }
 
     fn follows(&self) -> Depth {

@@ -13,6 +13,8 @@ pub struct Needs {
     pub instance_extensions: Vec<&'static str>,
     /// Images and buffers need to be copied from.
     pub transfer_src: bool,
+    /// Attachments keep what passes leave in them, transient ones too, as far as the device has no memory that keeps nothing.
+    pub kept_attachments: bool,
     /// Images and buffers need to be copied from and to, as far as the device can.
     pub restorable: bool,
     /// Images, render passes and pipelines have one sample for each pixel, whatever the capture says. The hook sees to what would be resolved.
@@ -48,6 +50,7 @@ impl Needs {
         self.optional_device_extensions.extend(other.optional_device_extensions);
         self.instance_extensions.extend(other.instance_extensions);
         self.transfer_src |= other.transfer_src;
+        self.kept_attachments |= other.kept_attachments;
         self.restorable |= other.restorable;
         self.one_sample |= other.one_sample;
         self.statistics |= other.statistics;

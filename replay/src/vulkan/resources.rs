@@ -107,17 +107,17 @@ pub fn create_image(c: &mut LinkedCall<'_>) -> Result<Outcome> {
             false => info.usage |= vk::ImageUsageFlags::TRANSFER_DST,
         }
     }
-    if vk.needs.transfer_src {
-        // (what is to be read is kept, unless it may lie in memory that keeps nothing)
-        let types = &vk.device(call.image.u64(0))?.gpu.memory;
-        let lazy = vk::MemoryPropertyFlags::LAZILY_ALLOCATED;
-        let kept = !types.memory_types_as_slice().iter().any(|t| t.property_flags.contains(lazy));
-        if kept {
-            info.usage &= !vk::ImageUsageFlags::TRANSIENT_ATTACHMENT;
-        }
-        if kept || !transient {
-            info.usage |= vk::ImageUsageFlags::TRANSFER_SRC;
-        }
+    let types = &vk.device(call.image.u64(0))?.gpu.memory;
+    let lazy = vk::MemoryPropertyFlags::LAZILY_ALLOCATED;
+    let lazy = types.memory_types_as_slice().iter().any(|t| t.property_flags.contains(lazy));
+    let kept = if transient && vk.needs.kept_attachments && !lazy {
+        vk::ImageUsageFlags::TRANSIENT_ATTACHMENT
+    } else {
+        vk::ImageUsageFlags::empty()
+    };
+    info.usage &= !kept;
+    if vk.needs.transfer_src && (!transient || !kept.is_empty()) {
+        info.usage |= vk::ImageUsageFlags::TRANSFER_SRC;
     }
     if vk.needs.restorable {
         super::copyable::widen_image(vk, call.image.u64(0), &mut info)?;
@@ -125,6 +125,7 @@ pub fn create_image(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     // Uses of ours are uses of the stencil aspect too, where the application says those apart.
     if let Some(stencil) = linked.in_chain::<vk::ImageStencilUsageCreateInfo<'_>>(info.p_next) {
         stencil.stencil_usage |= info.usage & !asked;
+        stencil.stencil_usage &= !kept;
     }
     if let Some(to) = linked.param_mut::<vk::ImageCreateInfo<'static>>(INFO) {
         *to = info;

@@ -63,7 +63,7 @@ impl World {
 
     /// What a shader may have written through a descriptor.
     fn wrote_through(&mut self, d: &Descriptor, why: Why) {
-        // (of buffers that overlap at an address, all are written)
+        // (an address of nothing known may be in any buffer that has one)
         match *d {
             Descriptor::Address { address, range, .. } => self.forget_address(address, range, why),
             Descriptor::Image { view, .. } => self.forget_view(view, why),

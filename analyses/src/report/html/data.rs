@@ -4,7 +4,7 @@
 
 use super::pack::Pack;
 use crate::explain::meanings;
-use crate::report::bins::{Bins, bins};
+use crate::report::bins::{Bins, Shared, bins, shared};
 use crate::report::shapes::{Group, Listing, Timeline, Tree};
 use crate::report::sheet::Thing;
 use crate::report::summary::{Summary, cut, summary};
@@ -61,29 +61,38 @@ fn report(p: &mut Pack, input: usize, r: &Report, about: &str) -> Value {
     };
     let tables: Vec<Value> =
         r.tables.iter().filter(|t| !t.rows.is_empty()).map(|t| table(p, t, &r.analysis)).collect();
-    let series: Vec<Value> =
-        r.series.iter().filter(|s| !s.points.is_empty()).map(|s| one_series(p, s)).collect();
+    // (a distribution draws its own histograms)
+    let groups = || r.distributions.iter().flat_map(|d| &d.groups);
+    let drawn = |s: &&Series| match s.mark {
+        Mark::Line => !s.points.is_empty(),
+        Mark::Bars => !s.numbers().is_empty() && groups().all(|g| g.histogram != s.name),
+    };
+    let series: Vec<Value> = r.series.iter().filter(drawn).map(|s| one_series(p, s)).collect();
     let distributions: Vec<Value> = r
         .distributions
         .iter()
         .map(|d| {
             let described = d.courses(&r.series).filter_map(|(group, course)| {
-                Some((group, summary(course.points.iter().filter_map(|point| point.1.number()))?))
+                let values: Vec<f64> = course.points.iter().filter_map(|point| point.1.number()).collect();
+                Some((group, summary(values.iter().copied())?, values))
             });
-            let described: Vec<(&Group, Summary)> = described.collect();
-            let groups = described.iter().map(|(group, s)| {
+            let described: Vec<(&Group, Summary, Vec<f64>)> = described.collect();
+            let groups = described.iter().map(|(group, s, _)| {
                 let (at, height): (Vec<f64>, Vec<f64>) = s.density.iter().copied().unzip();
                 // (four digits of a height are more than a screen has)
                 let height: Vec<f64> = height.iter().map(|h| (h * 1e4).round() / 1e4).collect();
                 json!({
-                    "name": group.name, "course": group.course, "histogram": group.histogram,
+                    "name": group.name, "course": group.course,
                     "count": s.count, "mean": s.mean, "at": s.at, "whiskers": s.whiskers,
                     "density": { "at": p.numbers(&at), "height": p.numbers(&height) },
                 })
             });
             let groups: Vec<Value> = groups.collect();
             let cut = cut(described.iter().map(|g| &g.1));
-            json!({ "name": d.name, "title": d.title, "groups": groups, "cut": cut })
+            let samples: Vec<Vec<f64>> = described.into_iter().map(|g| g.2).collect();
+            let Shared { from, wide, counts } = shared(&samples, cut);
+            let histogram = json!({ "from": from, "wide": wide, "counts": counts });
+            json!({ "name": d.name, "title": d.title, "groups": groups, "cut": cut, "histogram": histogram })
         })
         .collect();
     json!({

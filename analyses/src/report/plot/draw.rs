@@ -153,9 +153,13 @@ fn curve(s: &Series) -> Option<Figure> {
 fn bars(s: &Series) -> Option<Figure> {
     let Bins { each, log, single } = bins(&s.numbers());
     let scale = |v: f64| if log { v.log10() } else { v };
-    // (a value that has a bar of its own stands in its middle)
-    let half = if single { 0.5 } else { 0.0 };
-    let edges = |b: &(f64, f64, f64)| (scale(b.0) - half, scale(b.1) + half);
+    // (a value that has a bar of its own stands in its middle; so does one that is alone)
+    let half = |b: &(f64, f64, f64)| match b.0 == b.1 {
+        true if single => 0.5,
+        true => 0.5 * scale(b.0).abs().max(1.0),
+        false => 0.0,
+    };
+    let edges = |b: &(f64, f64, f64)| (scale(b.0) - half(b), scale(b.1) + half(b));
     let (from, to) = span([edges(each.first()?).0, edges(each.last()?).1].into_iter())?;
     let high = each.iter().map(|b| b.2).fold(0.0, f64::max);
     let (mut f, x, y) = page(s, (from, to), (0.0, high.max(1.0) * 1.05));

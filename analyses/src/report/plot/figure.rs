@@ -84,11 +84,6 @@ impl Figure {
         self.area(rim.collect(), colour);
     }
 
-    /// A square that stands on a corner.
-    pub fn diamond(&mut self, (x, y): Point, radius: f64, colour: Colour) {
-        self.area(vec![(x - radius, y), (x, y - radius), (x + radius, y), (x, y + radius)], colour);
-    }
-
     /// A line of text.
     pub fn text(&mut self, at: Point, text: impl Into<String>, anchor: Anchor) {
         self.shapes.push(Shape::Text(at, text.into(), anchor, false));

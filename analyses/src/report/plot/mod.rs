@@ -11,9 +11,8 @@ mod lanes;
 mod raster;
 mod svg;
 
-pub use axis::{Axis, frame};
 pub use draw::figures;
-pub use figure::{Anchor, COLOURS, Figure, GRID, INK, PAPER, Point, Shape, lighter};
+pub use figure::{Anchor, COLOURS, Figure, INK, PAPER, Point, Shape, lighter};
 
 impl Figure {
     /// As SVG.

@@ -173,7 +173,7 @@ fn efficiency(plans: &[Plan]) -> Option<Tree> {
         })
         .collect();
     let columns = vec![Column::new("efficiency", Unit::Percent)];
-    let (name, title) = ("efficiency".to_owned(), "SIMT efficiency of events of rays".to_owned());
+    let (name, title) = ("simt_efficiency".to_owned(), "SIMT efficiency of events of rays".to_owned());
     (!nodes.is_empty()).then_some(Tree { name, title, columns, nodes })
 }
 

@@ -70,6 +70,10 @@ fn found<'w>(
 ) -> Option<Found<'w>> {
     let &UsedBlock { set, binding, storage, bytes, declared, .. } = block;
     let unknown = |why| Found::Unknown((set, binding, element), bytes, why);
+    // (a mutable binding has these beside blocks)
+    if matches!(d, Descriptor::Image { .. } | Descriptor::Texel { .. }) {
+        return None;
+    }
     Some(match w.leads(d) {
         Leads::Buffer(buffer, offset, range) => Found::Buffer(Read {
             set,
@@ -87,7 +91,7 @@ fn found<'w>(
         }
         Leads::Address => unknown("an address of nothing known"),
         Leads::Unknown(why) => unknown(why),
-        Leads::Nowhere | Leads::Image(..) | Leads::Structure(_) => return None,
+        Leads::Nowhere | Leads::Gone | Leads::Image(..) | Leads::Structure(_) => return None,
     })
 }
 
@@ -124,5 +128,7 @@ mod tests {
         assert_eq!(behind(at(0), true), None);
         assert_eq!(behind(Descriptor::Unknown { ty, why: "a reason" }, true), Some(Err("a reason")));
         assert_eq!(behind(Descriptor::Unwritten, true), None);
+        let ty = ty::UNIFORM_TEXEL_BUFFER;
+        assert_eq!(behind(Descriptor::Texel { ty, view: 9 }, true), None, "no block");
     }
 }

@@ -318,7 +318,7 @@ impl Rows {
             _ => {}
         }
         match w.leads(d) {
-            Leads::Nowhere => {}
+            Leads::Nowhere | Leads::Gone => {}
             Leads::Buffer(buffer, offset, range) => {
                 (key.buffer, key.offset, key.range) = (buffer, offset, range);
             }

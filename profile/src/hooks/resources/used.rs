@@ -205,6 +205,7 @@ fn described(
         Leads::Structure(id) => At::Structure(id),
         Leads::Inline => At::Bytes(world.inline_bytes(invoke, set, binding).0.to_vec()),
         Leads::Address => At::Unknown("an address of nothing known"),
+        Leads::Gone => At::Unknown("a view that is not there any more"),
         Leads::Unknown(why) => At::Unknown(why),
     };
     Some((kind, at))

@@ -158,7 +158,7 @@ impl Rows {
             Leads::Buffer(buffer, offset, range) => self.buffer(world, buffer, offset, range, how),
             Leads::Image(view, _) => self.image(world, view.image, &view.range, how),
             Leads::Structure(_) | Leads::Address => self.addressed(world, how),
-            Leads::Unknown(_) => self.anything(world),
+            Leads::Gone | Leads::Unknown(_) => self.anything(world),
             Leads::Nowhere | Leads::Inline => {}
         }
     }

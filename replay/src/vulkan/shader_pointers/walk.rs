@@ -16,10 +16,10 @@ use gfxr_parse::ahead::Call;
 use pointers::{Module, Root, Target};
 use std::collections::HashSet;
 use std::rc::Rc;
-use world::World;
 use world::commands::{Command, Invoke, Place, Sizes, Table};
 use world::sets::Descriptor;
 use world::span::Span;
+use world::{Leads, World};
 
 /// Command buffers within command buffers, at most.
 const DEEPEST: u32 = 8;
@@ -152,12 +152,10 @@ impl Walk<'_> {
         let mut found = Vec::new();
         self.world.bound_at(invoke, set, binding, None, &mut found);
         for (_, d) in found {
-            match d {
-                Descriptor::Buffer { buffer, offset, range, .. } => {
-                    self.layout(module, layout, buffer, offset, offset.saturating_add(range));
-                }
-                Descriptor::Address { address, range, .. } => self.address(module, layout, address, range),
-                _ => {}
+            if let Descriptor::Address { address, range, .. } = d {
+                self.address(module, layout, address, range);
+            } else if let Leads::Buffer(buffer, offset, range) = self.world.leads(&d) {
+                self.layout(module, layout, buffer, offset, offset.saturating_add(range));
             }
         }
     }

@@ -19,7 +19,7 @@ R.distribution = function (distribution, series) {
   return [
     R.figure(`${distribution.title}: distribution`, violins(groups, y, cut), note(groups, cut, y)),
     R.figure(`${distribution.title}: in order`, course(groups, x, y, cut)),
-    R.figure(`${distribution.title}: histogram`, histogram(groups, y, cut)),
+    R.figure(`${distribution.title}: histogram`, histogram(groups, y, distribution.histogram)),
   ];
 };
 
@@ -92,16 +92,8 @@ function course(groups, x, y, cut) {
   }), { points: drawn[0].length, many: total > 6000 });
 }
 
-function histogram(groups, y, cut) {
-  const count = 56;
-  const least = Math.min(...groups.map((g) => g.at[0]));
-  const most = cut ?? Math.max(...groups.map((g) => g.at[4]));
-  const wide = (most - least || Math.abs(most) * 0.01 || 1) / count;
-  const steps = groups.map((g) => {
-    const bins = new Array(count).fill(0);
-    for (const v of g.ys) if (v <= most) bins[Math.min(count - 1, Math.max(0, Math.floor((v - least) / wide)))] += 1;
-    return bins;
-  });
+function histogram(groups, y, { from: least, wide, counts: steps }) {
+  const count = steps[0].length;
   const label = `Histogram of ${groups.map((g) => g.name).join(", ")}: values by ${R.named(y)}`;
   return R.chart(260, label, () => R.base({
     legend: { data: groups.map((g) => g.name) },

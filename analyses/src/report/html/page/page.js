@@ -15,7 +15,7 @@ function section(report, id) {
   const [first, ...rest] = report.tables.filter((t) => !report.trees.some((tree) => tree.name === t.name));
   if (first) part.append(R.table(first, report));
   const series = new Map(report.series.map((s) => [s.name, s]));
-  const drawn = new Set(report.distributions.flatMap((d) => d.groups.flatMap((g) => [g.course, g.histogram])));
+  const drawn = new Set(report.distributions.flatMap((d) => d.groups.map((g) => g.course)));
   for (const d of report.distributions) part.append(...R.distribution(d, series));
   const grid = (what) => what.length && part.append(R.el(what.length > 1 ? "div.grid" : "div", null, what));
   grid(report.series.filter((s) => !drawn.has(s.name)).map(R.series));
