@@ -1,6 +1,6 @@
 //! Figures: shapes and words on a white page, as SVG and as PNG.
 //!
-//! A [`Figure`] is a list of shapes in the order in which they are painted, in pixels from the upper left corner; [`Axis`] says
+//! A [`Figure`] is a list of shapes in the order in which they are painted, in pixels from the upper left corner; an axis (`axis`) says
 //! where a value stands and which round numbers are marked. Guarantees: the same shapes give the same bytes in both forms; the
 //! PNG needs no font of the machine (its letters are `font.rs`'s), the SVG names none but the viewer's own sans-serif.
 
