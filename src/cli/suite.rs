@@ -145,6 +145,9 @@ pub struct SuiteCompareArgs {
     /// What to print
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub format: CompareFormat,
+    /// Print JSON: --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
     /// Write another format to a file as well: json=FILE, markdown=FILE, junit=FILE, benchmark=FILE, bencher=FILE, csv=FILE, text=FILE
     #[arg(long, value_name = "FORMAT=FILE", value_parser = written)]
     pub write: Vec<(CompareFormat, PathBuf)>,

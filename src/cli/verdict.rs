@@ -61,6 +61,9 @@ pub struct CompareArgs {
     /// What to print
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub format: CompareFormat,
+    /// Print JSON: --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
     /// Write another format to a file as well: json=FILE, markdown=FILE, junit=FILE, benchmark=FILE, bencher=FILE, csv=FILE, text=FILE
     #[arg(long, value_name = "FORMAT=FILE", value_parser = written)]
     pub write: Vec<(CompareFormat, PathBuf)>,
@@ -92,6 +95,13 @@ pub enum CompareFormat {
     Bencher,
     /// Values of processes, for tools that look for change points
     Csv,
+}
+
+impl CompareFormat {
+    /// JSON where that is asked for; else it.
+    pub fn or_json(self, json: bool) -> CompareFormat {
+        if json { CompareFormat::Json } else { self }
+    }
 }
 
 /// `efficiency=1%`.

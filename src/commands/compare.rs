@@ -33,7 +33,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     for (format, file) in &args.write {
         write_file(file, rendered(*format, &compared).as_bytes())?;
     }
-    output::print(rendered(args.format, &compared).as_bytes())?;
+    output::print(rendered(args.format.or_json(args.json), &compared).as_bytes())?;
     Ok(match compared.verdict {
         Verdict::Regression => Exit::Regression,
         Verdict::Inconclusive => Exit::Inconclusive,

@@ -125,6 +125,16 @@ fn a_benchmarked_frame() {
     }
     assert!(names.iter().any(|n| n.starts_with("study_rays.ray-maps.") && n.ends_with(".png")), "{names:?}");
     looked_at(&page, "bench", &expected);
+    // A verdict beside the capture that it is of.
+    let of = words(&study.join("run")).to_owned();
+    let judged = run(["compare", &of, &of, "--against", "identity", "--json"]);
+    let verdict = scratch.path("verdict.json");
+    std::fs::write(&verdict, &judged.stdout).expect("a file");
+    let value: Value = serde_json::from_slice(&judged.stdout).expect("JSON");
+    assert_eq!(wrong("report", &value["report"]), Vec::<String>::new());
+    ran(&["report", words(&verdict), words(&study), "-o", words(&page)]);
+    let texts = [json!({ "section": "compare", "text": "rounds against identity" })];
+    looked_at(&page, "verdict", &json!({ "sections": ["overview", "compare", "bench"], "texts": texts }));
     // A folder of several processes (docs/runs.md) is a run, too.
     let unread = scratch.path("unread");
     std::fs::create_dir_all(&unread).expect("a folder");

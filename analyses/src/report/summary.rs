@@ -9,6 +9,8 @@ use crate::stats::percentile;
 
 /// Places at which the density is known.
 pub const PLACES: usize = 160;
+/// Values from which on there is a density.
+pub const FEWEST: usize = 20;
 
 /// See the module's header.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +23,7 @@ pub struct Summary {
     pub at: [f64; 5],
     /// Where the box's whiskers end.
     pub whiskers: [f64; 2],
-    /// The density's places, and its height there.
+    /// The density's places, and its height there; none of fewer values than [`FEWEST`], whose shape is chance.
     pub density: Vec<(f64, f64)>,
 }
 
@@ -37,7 +39,8 @@ pub fn summary(values: impl IntoIterator<Item = f64>) -> Option<Summary> {
     let inside = |v: &&f64| (at[1] - reach..=at[3] + reach).contains(*v);
     let whiskers = [*sorted.iter().find(inside)?, *sorted.iter().rfind(inside)?];
     let mean = sorted.iter().sum::<f64>() / n as f64;
-    Some(Summary { count: n, mean, at, whiskers, density: density(&sorted, PLACES) })
+    let density = if n < FEWEST { vec![] } else { density(&sorted, PLACES) };
+    Some(Summary { count: n, mean, at, whiskers, density })
 }
 
 impl Summary {
@@ -99,7 +102,8 @@ mod tests {
         assert_eq!(s.whiskers, [1.0, 100.0]);
         assert!((s.mean - 5450.0 / 101.0).abs() < 1e-12);
         assert_eq!(summary([f64::NAN]), None);
-        assert_eq!(summary([2.0, 2.0]).expect("there are").density, [(2.0, 1.0)]);
+        assert_eq!(summary([2.0; 19]).expect("there are").density, []);
+        assert_eq!(summary([2.0; 20]).expect("there are").density, [(2.0, 1.0)]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::judge::{Test, Verdict};
 use super::words::{changed, range, shown, what};
 use crate::report::escape::{markdown, xml};
 use crate::report::{Cell, Column, Cost, Report, Table, Unit, csv, text};
+use serde::Serialize;
 use serde_json::json;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -171,8 +172,19 @@ pub fn as_text(of: &Compared) -> String {
 
 /// JSON.
 pub fn as_json(of: &Compared) -> String {
+    with_report(of, &report(of))
+}
+
+/// A comparison as JSON, and the report that a page takes.
+pub(super) fn with_report(of: &impl Serialize, report: &Report) -> String {
+    #[derive(Serialize)]
+    struct Whole<'a, T> {
+        #[serde(flatten)]
+        of: &'a T,
+        report: &'a Report,
+    }
     // (text keys and plain values only: nothing in it can fail to be written; what is not finite becomes null)
-    serde_json::to_string_pretty(of).unwrap_or_default() + "\n"
+    serde_json::to_string_pretty(&Whole { of, report }).unwrap_or_default() + "\n"
 }
 
 /// Markdown for a pull request.

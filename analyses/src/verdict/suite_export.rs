@@ -100,8 +100,7 @@ pub fn as_text(of: &SuiteCompared) -> String {
 
 /// JSON.
 pub fn as_json(of: &SuiteCompared) -> String {
-    // (text keys and plain values only: nothing in it can fail to be written; what is not finite becomes null)
-    serde_json::to_string_pretty(of).unwrap_or_default() + "\n"
+    export::with_report(of, &report(of))
 }
 
 /// Markdown for a pull request: units that are worse, or not known to be no worse, are open.

@@ -49,7 +49,7 @@ pub fn read(path: &Path, questions: &[String], into: &mut Read) -> Result<(), Fa
         let input = Input { name, ..of_json(&value, path)? };
         if input.reports.is_empty() {
             let text =
-                "no report in it: it is to be JSON that a replay, analyze or bench printed with --json";
+                "no report in it: it is to be JSON that a replay, analyze, bench, diff or compare printed";
             return Err(Failure::new(format_args!("{}: {text}", path.display())));
         }
         into.inputs.push(input);
@@ -259,7 +259,8 @@ pub fn json(path: &Path) -> Result<Value, Failure> {
 
 /// Every report in it, and of a replay what it says of itself.
 pub fn of_json(value: &Value, path: &Path) -> Result<Input, Failure> {
-    let mut input = Input { kind: "replay".into(), ..Input::default() };
+    let kind = if value["verdict"].is_string() { "verdict" } else { "replay" };
+    let mut input = Input { kind: kind.into(), ..Input::default() };
     collect(value, &mut input.reports)
         .map_err(|why| Failure::new(format_args!("{}: a report in it: {why}", path.display())))?;
     for key in [

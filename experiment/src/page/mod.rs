@@ -12,14 +12,17 @@ use analyses::report::html::Input;
 /// What a page is called that nobody gave a title: the names of captures that were replayed for it, else those of the captures that its inputs are
 /// of, or the inputs'.
 pub fn title(inputs: &[Input]) -> String {
-    let of_its_capture = |i: &'_ Input| {
-        let named = i.facts.iter().find(|f| f.0 == "capture" || f.0 == "capture, name");
-        named.map_or(i.name.clone(), |f| f.1.clone())
+    // (captures that were replayed are called by their files; folders, by what they are of where any says so)
+    let replayed = || inputs.iter().filter(|i| i.kind == "capture").map(|i| i.name.clone());
+    let captured = || {
+        let of = |i: &Input| i.facts.iter().find(|f| f.0 == "capture" || f.0 == "capture, name").cloned();
+        inputs.iter().filter_map(of).map(|f| f.1)
     };
-    // (a capture that was replayed is called by its file)
-    let replayed: Vec<String> =
-        inputs.iter().filter(|i| i.kind == "capture").map(|i| i.name.clone()).collect();
-    let all = if replayed.is_empty() { inputs.iter().map(of_its_capture).collect() } else { replayed };
+    let all: Vec<String> = match (replayed().next(), captured().next()) {
+        (Some(_), _) => replayed().collect(),
+        (None, Some(_)) => captured().collect(),
+        (None, None) => inputs.iter().map(|i| i.name.clone()).collect(),
+    };
     let mut names: Vec<String> = vec![];
     for name in all {
         if !names.contains(&name) {

@@ -79,7 +79,7 @@ fn compare(args: &SuiteCompareArgs) -> Result<Exit, Failure> {
     for (format, file) in &args.write {
         write_file(file, rendered(*format, &all).as_bytes())?;
     }
-    output::print(rendered(args.format, &all).as_bytes())?;
+    output::print(rendered(args.format.or_json(args.json), &all).as_bytes())?;
     if let Some(page) = &args.page {
         let report =
             (Report { pictures, ..export::report(&all) }, "two results of a suite beside each other".into());

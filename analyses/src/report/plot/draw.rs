@@ -10,7 +10,7 @@ use super::lanes::timeline;
 use crate::report::bins::{Bins, bins};
 use crate::report::png::Colour;
 use crate::report::shapes::{Distribution, Tree};
-use crate::report::summary::{Summary, cut, summary};
+use crate::report::summary::{FEWEST, Summary, cut, summary};
 use crate::report::{Cell, Mark, Report, Series, Unit};
 
 const WIDTH: u32 = 960;
@@ -67,11 +67,14 @@ fn beside<'a>(names: impl Iterator<Item = &'a str>) -> f64 {
 
 fn violins(d: &Distribution, series: &[Series]) -> Option<Figure> {
     const ROW: f64 = 48.0;
-    let all: Vec<(&str, Summary, &Series)> = d
+    let all: Vec<(&str, Summary, Vec<f64>)> = d
         .courses(series)
-        .filter_map(|(g, s)| Some((&*g.name, summary(s.numbers().into_iter().map(|p| p.1))?, s)))
+        .filter_map(|(g, s)| {
+            let values: Vec<f64> = s.numbers().into_iter().map(|p| p.1).collect();
+            Some((&*g.name, summary(values.iter().copied())?, values))
+        })
         .collect();
-    let first = all.first()?;
+    let y = &d.courses(series).next()?.1.y;
     let (least, most) = span(all.iter().flat_map(|(_, s, _)| [s.at[0], s.at[4]]))?;
     let end = cut(all.iter().map(|a| &a.1)).unwrap_or(most);
     let left = beside(all.iter().map(|a| a.0));
@@ -84,7 +87,7 @@ fn violins(d: &Distribution, series: &[Series]) -> Option<Figure> {
     };
     f.text((24.0, 22.0), d.title.clone(), Anchor::Start);
     x.marks(9).0.iter().for_each(|m| f.line(vec![(x.at(*m), TOP), (x.at(*m), bottom)], GRID, 1.0));
-    for (n, (name, s, _)) in all.iter().enumerate() {
+    for (n, (name, s, values)) in all.iter().enumerate() {
         let (middle, colour) = (TOP + ROW * (n as f64 + 0.5), COLOURS[n % COLOURS.len()]);
         let kept: Vec<_> = s.density.iter().filter(|p| p.0 >= x.values.0 && p.0 <= x.values.1).collect();
         let edge = |up: f64| move |p: &&&(f64, f64)| (p.0, middle - up * p.1 * ROW * 0.42);
@@ -93,6 +96,10 @@ fn violins(d: &Distribution, series: &[Series]) -> Option<Figure> {
         let outline: Vec<_> = upper.chain(lower).map(|(v, y)| (x.at(v), y)).collect();
         if outline.len() > 2 {
             f.area(outline, lighter(colour, 0.55));
+        }
+        if s.count < FEWEST {
+            let values = values.iter().filter(|v| (x.values.0..=x.values.1).contains(*v));
+            values.for_each(|v| f.disc((x.at(*v), middle + ROW * 0.3), 3.0, lighter(colour, 0.3)));
         }
         let at = |v: f64| x.at(v.clamp(x.values.0, x.values.1));
         f.line(vec![(at(s.whiskers[0]), middle), (at(s.whiskers[1]), middle)], INK, 1.0);
@@ -104,7 +111,7 @@ fn violins(d: &Distribution, series: &[Series]) -> Option<Figure> {
         f.text((left - 10.0, middle), short(name), Anchor::End);
     }
     f.line(vec![(left, bottom), (RIGHT, bottom)], INK, 1.0);
-    across(&mut f, &x, bottom, &named(&first.2.y));
+    across(&mut f, &x, bottom, &named(y));
     Some(f)
 }
 

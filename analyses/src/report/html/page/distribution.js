@@ -25,7 +25,8 @@ R.distribution = function (distribution, series) {
 
 function note(groups, cut, y) {
   const beyond = cut === null ? 0 : groups.reduce((sum, g) => sum + Array.from(g.ys).filter((v) => v > cut).length, 0);
-  const drawn = "Shape: density; box: quartiles, with whiskers to the last value within 1.5 times their distance; dot: mean.";
+  const box = "box: quartiles, with whiskers to the last value within 1.5 times their distance; dot in it: mean.";
+  const drawn = groups.every((g) => g.places.length) ? `Shape: density; ${box}` : `Shape: density, from 20 values up; below the box: each of fewer; ${box}`;
   return R.el("p.below", null, beyond ? `${drawn} Not drawn: ${beyond} values above ${R.short(cut)} ${y.unit}.` : drawn);
 }
 
@@ -54,10 +55,14 @@ function violins(groups, y, cut) {
     const line = (a, b, width, stroke) => ({ type: "line", shape: { x1: a[0], y1: a[1], x2: b[0], y2: b[1] }, style: { stroke, lineWidth: width } });
     const ink = R.colour("ink");
     const [from, to] = [at(g.at[1], 5), at(g.at[3], -5)];
+    const each = () => Array.from(g.ys).filter((v) => v <= most + margin).map((v) => {
+      const [cx, cy] = at(v, -ROW * 0.3);
+      return { type: "circle", shape: { cx, cy, r: 2.4 }, style: { fill: colour, opacity: 0.75 } };
+    });
     return {
       type: "group",
       children: [
-        { type: "polygon", shape: { points: [...upper, ...lower] }, style: { fill: colour, opacity: 0.42, stroke: colour, lineWidth: 1 } },
+        ...(g.places.length ? [{ type: "polygon", shape: { points: [...upper, ...lower] }, style: { fill: colour, opacity: 0.42, stroke: colour, lineWidth: 1 } }] : each()),
         line(at(g.whiskers[0], 0), at(g.whiskers[1], 0), 1, ink),
         { type: "rect", shape: { x: from[0], y: from[1], width: Math.max(1.5, to[0] - from[0]), height: 10, r: 1 }, style: { fill: R.colour("paper"), stroke: ink, lineWidth: 1 } },
         line(at(g.at[2], 6), at(g.at[2], -6), 2.4, colour),

@@ -35,7 +35,7 @@ function overview(data, places) {
   part.append(R.el("h1", { id: "overview-title", tabindex: -1 }, data.title));
   const failures = data.reports.flatMap((r, n) => r.failures.map((f) => [n, f]));
   part.append(R.el("p.lead", null, `${data.reports.length} analyses of ${data.inputs.map((i) => `${i.name} (${i.kind})`).join(", ")}; made by ${data.program}.`));
-  const frame = data.reports.find((r) => data.inputs[r.input].kind === "capture" && r.pictures.length);
+  const frame = data.reports.find((r) => r.pictures.length);
   if (frame) part.append(R.picture(frame.pictures[0]));
   if (failures.length) part.append(R.el("div.failure", { role: "alert" }, R.el("strong", null, `${failures.length} ${failures.length > 1 ? "checks" : "check"} failed.`), R.el("ul", null, failures.map(([n, f]) => R.el("li", null, R.el("a", { href: `#${places[n]}` }, data.reports[n].title), `: ${f}`)))));
   data.inputs.forEach((input, k) => {
