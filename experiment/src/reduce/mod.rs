@@ -80,6 +80,9 @@ struct Kept {
     gone: BTreeMap<String, Vec<u32>>,
     /// Of what nothing more can go.
     done: BTreeSet<String>,
+    /// Trials behind which the GPU was of no use any more, by a hash of what went: they are not tried again.
+    #[serde(default)]
+    ended_the_gpu: BTreeSet<String>,
 }
 
 /// How often what is known is tried when a search goes on.
@@ -125,10 +128,9 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
         still: settings.still.to_string(),
         gone: BTreeMap::new(),
         done: BTreeSet::new(),
+        ended_the_gpu: BTreeSet::new(),
     };
-    if settings.still.may_end_the_gpu() {
-        write_file(&idle, &blocks.written(&blocks.idle())?)?;
-    }
+    write_file(&idle, &blocks.written(&blocks.idle())?)?;
     let (asked, until) = (1, began + settings.budget);
     let mut to = Trials { asked, until, oracle, trial: &trial, notes: &notes, idle: &idle, known: kept };
     to.resume()?;
@@ -248,18 +250,21 @@ impl Trials<'_> {
     }
 
     /// Ends the search where the GPU is of no use any more.
-    fn usable(&self, behind: &Seen) -> Result<(), Failure> {
-        match self.oracle.works(behind, self.idle)? {
-            true => Ok(()),
-            false => Err(Failure::with(
-                Exit::Gone,
-                format!(
-                    "the GPU is of no use any more: a replay that submits nothing does not end well. Reset it, or start the machine anew; the same command \
-                     line goes on from {}",
-                    self.notes.display()
-                ),
-            )),
+    fn usable(&mut self, behind: &Seen, failed: Option<String>) -> Result<(), Failure> {
+        if self.oracle.works(behind, self.idle)? {
+            return Ok(());
         }
+        // (one that shows the fault is what the search goes on from)
+        self.known.ended_the_gpu.extend(failed);
+        write_file(self.notes, &serde_json::to_vec(&self.known).map_err(Failure::new)?)?;
+        Err(Failure::with(
+            Exit::Gone,
+            format!(
+                "the GPU is of no use any more: a replay that submits nothing does not end well. Reset it, or start the machine anew; the same command \
+                 line goes on from {}",
+                self.notes.display()
+            ),
+        ))
     }
 }
 
@@ -343,17 +348,18 @@ impl Search<'_, '_> {
         }
         let bits: Vec<u8> = self.gone.iter().map(|g| u8::from(*g)).collect();
         let hash = blake3::hash(&bits);
-        if self.tried.contains(&hash) {
+        let to = &mut *self.to;
+        let trial = format!("{}: {hash}", self.parts.name());
+        if self.tried.contains(&hash) || to.known.ended_the_gpu.contains(&trial) {
             self.gone = before;
             return Ok(false);
         }
-        let to = &mut *self.to;
         write_file(to.trial, &self.parts.written(&self.gone)?)?;
         to.asked += 1;
         let seen = to.oracle.look(to.trial)?;
         if !to.oracle.is(&seen) {
             self.gone = before;
-            to.usable(&seen)?;
+            to.usable(&seen, Some(trial))?;
             self.tried.insert(hash);
             return Ok(false);
         }
@@ -361,7 +367,7 @@ impl Search<'_, '_> {
         let gone = (0..self.gone.len() as u32).filter(|b| self.gone[*b as usize]).collect();
         to.known.gone.insert(self.parts.name().to_owned(), gone);
         write_file(to.notes, &serde_json::to_vec(&to.known).map_err(Failure::new)?)?;
-        to.usable(&seen)?;
+        to.usable(&seen, None)?;
         Ok(true)
     }
 }

@@ -79,9 +79,14 @@ impl Display for Still {
 }
 
 impl Still {
-    /// Whether a GPU that shows it may be of no use afterwards.
-    pub fn may_end_the_gpu(&self) -> bool {
-        matches!(self, Still::Hang | Still::Lost)
+    /// Whether the GPU may be of no use any more behind a trial that ended so. A script says for itself what is wrong.
+    pub fn may_have_ended_the_gpu(&self, seen: &Seen) -> bool {
+        let is = |exit: Exit| seen.code == Some(exit as i32);
+        match self {
+            Still::Script(_) => false,
+            Still::Hang | Still::Lost => seen.late || is(Exit::Gone) || is(Exit::NoDevice),
+            _ => seen.late || is(Exit::Gone),
+        }
     }
 }
 
@@ -160,12 +165,14 @@ impl Oracle<'_> {
         }
     }
 
-    /// Whether the GPU is of use still, behind a fault that may have ended that: a capture that has it do nothing is replayed.
+    /// Whether the GPU is of use still, behind a trial that may have ended that: a capture that has it do nothing is replayed. What is left out may make
+    /// a shader loop for ever, whatever is looked for.
     pub fn works(&self, behind: &Seen, idle: &Path) -> Result<bool, Failure> {
-        if !self.still.may_end_the_gpu() || !gone(behind) {
+        if !self.still.may_have_ended_the_gpu(behind) {
             return Ok(true);
         }
-        Ok(!gone(&self.look(idle)?))
+        let idle = self.look(idle)?;
+        Ok(!self.still.may_have_ended_the_gpu(&idle))
     }
 
     /// Whether that is the fault.
@@ -227,11 +234,6 @@ impl Oracle<'_> {
 /// Windows, which has no signals, ends a process that crashes with the number of an exception: the two highest bits are set.
 fn is_exception(code: i32) -> bool {
     cfg!(windows) && code as u32 >> 30 == 3
-}
-
-/// Whether the device may be.
-fn gone(seen: &Seen) -> bool {
-    seen.late || [Exit::Gone, Exit::NoDevice].iter().any(|e| seen.code == Some(*e as i32))
 }
 
 fn lost(seen: &Seen) -> bool {
@@ -321,5 +323,24 @@ mod tests {
         assert!(!is(&Still::Hang, Seen::default(), seen(Some(6), "the device is lost", None)));
         assert!(is(&Still::Lost, Seen::default(), seen(Some(6), "the device is lost", None)));
         assert!(is(&Still::Says("b c".into()), Seen::default(), seen(Some(1), "a b c", None)));
+    }
+
+    #[test]
+    fn what_had_to_be_ended_may_have_ended_the_gpu_whatever_is_looked_for() {
+        let ended = |text: &str, code: Option<Exit>, late| {
+            let seen = Seen { code: code.map(|c| c as i32), late, ..Seen::default() };
+            text.parse::<Still>().expect("a fault").may_have_ended_the_gpu(&seen)
+        };
+        for text in ["hang", "lost", "slow", "crash", "validation:x", "says:x", "image-differs:/a.json"] {
+            let all =
+                [Some(Exit::Gone), Some(Exit::Done), Some(Exit::Failed)].map(|code| ended(text, code, false));
+            assert_eq!((ended(text, None, true), all), (true, [true, false, false]), "{text}");
+        }
+        // A device that is not there any more is one that is gone, if it was one that hung.
+        assert_eq!(
+            ["hang", "lost", "says:x"].map(|t| ended(t, Some(Exit::NoDevice), false)),
+            [true, true, false]
+        );
+        assert!(!ended("script:x", None, true), "it says for itself what is wrong");
     }
 }
