@@ -108,6 +108,12 @@ fn rewritten(
     writer.finish().map_err(Failure::new)
 }
 
+/// Units that belong together, and then each by itself.
+fn levels(together: &'static str, groups: Vec<Vec<u32>>, each: &'static str, units: usize) -> Vec<Level> {
+    let one = (0..units as u32).map(|u| vec![u]).collect();
+    vec![Level { name: together, groups }, Level { name: each, groups: one }]
+}
+
 /// The block, which of its arrays, and which of that one's elements.
 type Element = (u64, usize, usize);
 
@@ -134,11 +140,7 @@ impl<'c> Elements<'c> {
             }
             Ok(())
         })?;
-        let one = (0..units.len() as u32).map(|u| vec![u]).collect();
-        let levels = vec![
-            Level { name: "arrays of calls", groups: calls },
-            Level { name: "elements of arrays", groups: one },
-        ];
+        let levels = levels("arrays of calls", calls, STAGES[1], units.len());
         Ok(Elements { capture, units, levels })
     }
 }
@@ -219,9 +221,7 @@ impl<'c> Functions<'c> {
             }
             Ok(())
         })?;
-        let one = (0..units.len() as u32).map(|u| vec![u]).collect();
-        let levels =
-            vec![Level { name: "shaders", groups: shaders }, Level { name: "functions", groups: one }];
+        let levels = levels("shaders", shaders, "functions", units.len());
         Ok(Functions { capture, modules, blocks, units, levels })
     }
 }
@@ -320,9 +320,7 @@ impl<'c> Data<'c> {
                 blocks.push((first..units.len() as u32).collect());
             }
         }
-        let one = (0..units.len() as u32).map(|u| vec![u]).collect();
-        let levels =
-            vec![Level { name: "data", groups: blocks }, Level { name: "pieces of data", groups: one }];
+        let levels = levels("data", blocks, STAGES[4], units.len());
         Ok(Data { capture, units, levels })
     }
 }
