@@ -135,11 +135,20 @@ class Check:
             box.scroll_into_view_if_needed()
             box.focus()
             self.page.keyboard.press("ArrowRight")
-            tip = box.locator(".chart-tip")
+            tip = self.page.locator("body > .tip:not([hidden])")
             label = box.get_attribute("aria-label")
-            if self.expect(tip.count() == 1, f"no value by key: {label}"):
-                self.expect(re.search(r"[0-9]", tip.inner_text()), f"no value by key: {label}: {tip.inner_text()!r}")
-        self.page.evaluate("document.activeElement.blur()")
+            if not self.expect(tip.count() == 1, f"no value by key: {label}"):
+                continue
+            said = tip.inner_text()
+            self.expect(re.search(r"[0-9]", said), f"no value by key: {label}: {said!r}")
+            # Where the pointer is over what the key went to, it says the same.
+            mark = box.locator("g.at").bounding_box()
+            self.page.mouse.move(0, 0)
+            self.page.evaluate("document.activeElement.blur()")
+            self.expect(tip.count() == 0, f"a value stays when its figure is left: {label}")
+            self.page.mouse.move(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
+            self.expect(tip.count() == 1 and tip.inner_text() == said, f"pointing at a value: {label}: {said!r}")
+            self.page.mouse.move(0, 0)
 
     def lanes(self):
         """A timeline says what a span is, and is zoomed by keys."""

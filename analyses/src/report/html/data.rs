@@ -4,11 +4,10 @@
 
 use super::pack::Pack;
 use crate::explain::meanings;
-use crate::report::bins::{Bins, Shared, bins, shared};
-use crate::report::shapes::{Group, Listing, Timeline, Tree};
+use crate::report::plot::{self, Figure, TITLE};
+use crate::report::shapes::{Listing, Timeline, Tree};
 use crate::report::sheet::Thing;
-use crate::report::summary::{Summary, cut, summary};
-use crate::report::{Cell, Column, Cost, Image, Mark, Picture, Report, Series, Table, Unit};
+use crate::report::{Cell, Column, Cost, Image, Picture, Report, Table, Unit};
 use serde_json::{Value, json};
 
 /// Where reports are from: a trace, a run, a replay.
@@ -61,40 +60,6 @@ fn report(p: &mut Pack, input: usize, r: &Report, about: &str) -> Value {
     };
     let tables: Vec<Value> =
         r.tables.iter().filter(|t| !t.rows.is_empty()).map(|t| table(p, t, &r.analysis)).collect();
-    // (a distribution draws its own histograms)
-    let groups = || r.distributions.iter().flat_map(|d| &d.groups);
-    let drawn = |s: &&Series| match s.mark {
-        Mark::Line => !s.points.is_empty(),
-        Mark::Bars => !s.numbers().is_empty() && groups().all(|g| g.histogram != s.name),
-    };
-    let series: Vec<Value> = r.series.iter().filter(drawn).map(|s| one_series(p, s)).collect();
-    let distributions: Vec<Value> = r
-        .distributions
-        .iter()
-        .map(|d| {
-            let described = d.courses(&r.series).filter_map(|(group, course)| {
-                let values: Vec<f64> = course.points.iter().filter_map(|point| point.1.number()).collect();
-                Some((group, summary(values.iter().copied())?, values))
-            });
-            let described: Vec<(&Group, Summary, Vec<f64>)> = described.collect();
-            let groups = described.iter().map(|(group, s, _)| {
-                let (at, height): (Vec<f64>, Vec<f64>) = s.density.iter().copied().unzip();
-                // (four digits of a height are more than a screen has)
-                let height: Vec<f64> = height.iter().map(|h| (h * 1e4).round() / 1e4).collect();
-                json!({
-                    "name": group.name, "course": group.course,
-                    "count": s.count, "mean": s.mean, "at": s.at, "whiskers": s.whiskers,
-                    "density": { "at": p.numbers(&at), "height": p.numbers(&height) },
-                })
-            });
-            let groups: Vec<Value> = groups.collect();
-            let cut = cut(described.iter().map(|g| &g.1));
-            let samples: Vec<Vec<f64>> = described.into_iter().map(|g| g.2).collect();
-            let Shared { from, wide, counts } = shared(&samples, cut);
-            let histogram = json!({ "from": from, "wide": wide, "counts": counts });
-            json!({ "name": d.name, "title": d.title, "groups": groups, "cut": cut, "histogram": histogram })
-        })
-        .collect();
     json!({
         "input": input,
         "analysis": r.analysis,
@@ -105,8 +70,7 @@ fn report(p: &mut Pack, input: usize, r: &Report, about: &str) -> Value {
         "failures": r.failures,
         "cost": cost,
         "tables": tables,
-        "series": series,
-        "distributions": distributions,
+        "figures": plot::of_series(r).iter().map(|(name, f)| figure(name, f)).collect::<Vec<_>>(),
         "images": r.images.iter().map(|i| image(p, i)).collect::<Vec<_>>(),
         "pictures": r.pictures.iter().map(|i| picture(p, i)).collect::<Vec<_>>(),
         "trees": r.trees.iter().map(|t| tree(p, t)).collect::<Vec<_>>(),
@@ -151,19 +115,9 @@ fn table(p: &mut Pack, t: &Table, analysis: &str) -> Value {
     json!({ "name": t.name, "rows": t.rows.len(), "columns": columns })
 }
 
-fn one_series(p: &mut Pack, s: &Series) -> Value {
-    let mut of = json!({ "name": s.name, "title": s.title, "x": column(&s.x), "y": column(&s.y) });
-    match s.mark {
-        Mark::Line => {
-            of["xs"] = cells(p, s.points.iter().map(|point| &point.0));
-            of["ys"] = cells(p, s.points.iter().map(|point| &point.1));
-        }
-        Mark::Bars => {
-            let Bins { each, log, single } = bins(&s.numbers());
-            of["bins"] = json!({ "each": each, "log": log, "single": single });
-        }
-    }
-    of
+/// A figure is painted by the browser; its title stands above it there.
+fn figure(name: &str, f: &Figure) -> Value {
+    json!({ "name": name, "title": f.title, "note": f.note, "size": f.size, "top": TITLE, "elements": f.elements() })
 }
 
 fn image(p: &mut Pack, i: &Image) -> Value {

@@ -1,6 +1,6 @@
 //! Reports as one page for a browser: a file that opens from disk and asks nothing of any network.
 //!
-//! The page is `page/`'s markup, style and scripts, Apache ECharts from `vendor/`, and the data: a block of bytes
+//! The page is `page/`'s markup, style and scripts, and the data: a block of bytes
 //! (`pack.rs`), compressed, in base64; the browser unpacks it. It knows a report's shapes, units and no analysis: what a report
 //! does not have makes no section. Guarantees: the same input gives the same bytes; every number on the page is the report's
 //! own; nothing of a report can become markup or script.
@@ -14,17 +14,13 @@ pub use data::Input;
 
 use super::escape;
 
-/// The plots' library.
-const LIBRARY: &str = include_str!("vendor/echarts.min.js");
 /// The page's scripts, in the order in which they run.
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("page/dom.js"),
     include_str!("page/unpack.js"),
     include_str!("page/format.js"),
     include_str!("page/things.js"),
     include_str!("page/chart.js"),
-    include_str!("page/series.js"),
-    include_str!("page/distribution.js"),
     include_str!("page/image.js"),
     include_str!("page/timeline.js"),
     include_str!("page/table.js"),
@@ -39,9 +35,9 @@ pub fn render(title: &str, inputs: &[Input]) -> Result<String, String> {
     let data = data::pack(title, inputs)?;
     // (the page's own in one function, so that none of its names is one of the browser's)
     let own: String = SCRIPTS.concat();
-    let scripts = format!("<script>{LIBRARY}</script>\n<script>(() => {{\n{own}}})();</script>\n");
-    // (an end of the element within a script would end it; ours have none, and a newer library's would be seen here)
-    if scripts.to_ascii_lowercase().matches("</script").count() != 2 {
+    let scripts = format!("<script>(() => {{\n{own}}})();</script>\n");
+    // (an end of the element within a script would end it; ours have none)
+    if scripts.to_ascii_lowercase().matches("</script").count() != 1 {
         return Err("a script of the page holds its own end".into());
     }
     let mut out = String::with_capacity(data.len() + scripts.len() + STYLE.len() + FRAME.len());

@@ -91,7 +91,7 @@ fn unpacked(page: &str) -> (Value, Vec<u8>) {
 fn every_shape_is_in_the_data_with_its_numbers() {
     let (header, bytes) = unpacked(&page());
     let r = &header["reports"][0];
-    for shape in ["tables", "series", "distributions", "images", "trees", "timelines", "listings"] {
+    for shape in ["tables", "images", "trees", "timelines", "listings"] {
         assert_eq!(r[shape].as_array().map(Vec::len), Some(1), "{shape}");
     }
     let at = |of: &Value| {
@@ -110,9 +110,21 @@ fn every_shape_is_in_the_data_with_its_numbers() {
         (at(&l["lines"])[..2].to_vec(), at(&l["columns"][0]["cells"])[..2].to_vec()),
         (vec![1, 1], vec![7, 9])
     );
-    // A distribution has the groups whose series are there.
-    let groups = r["distributions"][0]["groups"].as_array().expect("a list");
-    assert_eq!((groups.len(), groups[0]["mean"].as_f64()), (1, Some(3.0)));
+    // A distribution's figures have the groups whose series are there, and say their values.
+    let figures = r["figures"].as_array().expect("a list");
+    let names: Vec<_> = figures.iter().map(|f| f["name"].as_str().unwrap_or_default()).collect();
+    assert_eq!(names, ["d_violins", "d_in_order", "d_histogram"]);
+    let says = |n: usize| {
+        let elements = figures[n]["elements"].as_array().into_iter().flatten();
+        elements.filter_map(|e| {
+            Some(e["says"].as_array()?.iter().map(|l| l.as_str().unwrap_or_default()).collect())
+        })
+    };
+    let violins: Vec<Vec<&str>> = says(0).collect();
+    assert_eq!(violins.len(), 1);
+    assert_eq!(violins[0][..3], ["times", "2 values, mean 3 ms", "least 2 ms"]);
+    let course: Vec<Vec<&str>> = says(1).collect();
+    assert_eq!(course, [["times", "frame 1", "2 ms"], ["times", "frame 2", "4 ms"]]);
     assert_eq!(r["tables"][0]["columns"][0]["cells"]["list"][0], "a </script><b>");
 }
 
@@ -121,7 +133,7 @@ fn nothing_of_a_report_is_markup_and_nothing_is_fetched() {
     let page = page();
     assert!(!page.contains("a </script><b>") && page.contains("<title>A &lt;title&gt;</title>"));
     assert!(!page.contains("{{"), "a place was left open");
-    // Elements that load something; the library names the namespaces of SVG and no more.
+    // Elements that load something.
     let lower = page.to_ascii_lowercase();
     for tag in ["<link", "<img", "<iframe", "<script src", "@import", "url(http"] {
         assert!(!lower.contains(tag), "{tag}");
@@ -221,15 +233,19 @@ fn no_script_of_the_page_makes_markup_of_text() {
     ] {
         assert!(!own.contains(word), "{word}");
     }
-    // Links lead to sections of the page, or to a file of its own that is saved; boxes of the library are given elements.
+    // Links lead to sections of the page, or to a file of its own that is saved.
     for link in own.split("href:").skip(1) {
         let to = link.trim_start();
         assert!(to.starts_with("`#${") || to.starts_with("url,"), "{to:.60}");
     }
-    for tip in own.split("tooltip: {").skip(1).filter(|t| t.contains("formatter:")) {
-        let formatter = tip.split("formatter:").nth(1).unwrap_or_default();
-        let made = &formatter[..formatter.len().min(200)];
-        assert!(made.contains("R.tipLines(") || made.contains("tip("), "{made}");
+}
+
+/// Light pages and files have the same colours.
+#[test]
+fn colours_of_the_page_are_those_of_files() {
+    for (n, [r, g, b]) in (1..).zip(crate::report::plot::COLOURS) {
+        assert!(STYLE.contains(&format!("--series-{n}: #{r:02x}{g:02x}{b:02x};")), "{n}");
+        assert!(STYLE.contains(&format!(".chart .s{n} {{ color: var(--series-{n}); }}")), "{n}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! A timeline as a figure: a lane a row, names of lanes once for those that belong together, colours by what took place.
 
 use super::axis::{Axis, across, named};
-use super::figure::{Anchor, COLOURS, Figure, GRID, INK, lighter};
+use super::figure::{Anchor, Figure, Paint};
 use crate::report::shapes::Timeline;
 
 const WIDTH: u32 = 1200;
@@ -22,8 +22,7 @@ pub fn timeline(t: &Timeline) -> Option<Figure> {
     let bottom = TOP + row * t.lanes.len() as f64;
     let right = f64::from(WIDTH) - 24.0;
     let x = Axis { values: (0.0, end.max(1.0)), pixels: (LEFT, right) };
-    let mut f = Figure::new(WIDTH, bottom as u32 + 56);
-    f.text((24.0, 22.0), t.title.clone(), Anchor::Start);
+    let mut f = Figure::new(WIDTH, bottom as u32 + 56, t.title.clone());
     let mut groups: Vec<&str> = vec![];
     for k in &t.kinds {
         if !groups.contains(&&*k.group) {
@@ -32,11 +31,11 @@ pub fn timeline(t: &Timeline) -> Option<Figure> {
     }
     let mut at = LEFT;
     for (n, group) in groups.iter().enumerate() {
-        f.rectangle((at, 39.0), (at + 12.0, 49.0), COLOURS[(n + 1) % COLOURS.len()]);
+        f.rectangle((at, 39.0), (at + 12.0, 49.0), Paint::Series(n, 1.0));
         f.text((at + 20.0, 44.0), *group, Anchor::Start);
         at += 44.0 + 12.0 * group.chars().count() as f64;
     }
-    x.marks(9).0.iter().for_each(|m| f.line(vec![(x.at(*m), TOP), (x.at(*m), bottom)], GRID, 1.0));
+    x.marks(9).0.iter().for_each(|m| f.line(vec![(x.at(*m), TOP), (x.at(*m), bottom)], Paint::Grid, 1.0));
     let (mut last, mut free) = (None, 0.0);
     for (n, name) in t.lanes.iter().enumerate() {
         let y = TOP + row * n as f64;
@@ -44,7 +43,7 @@ pub fn timeline(t: &Timeline) -> Option<Figure> {
             continue;
         }
         last = Some(name);
-        f.line(vec![(LEFT, y), (right, y)], GRID, 1.0);
+        f.line(vec![(LEFT, y), (right, y)], Paint::Grid, 1.0);
         if y >= free {
             free = y + 18.0;
             f.text(
@@ -56,15 +55,15 @@ pub fn timeline(t: &Timeline) -> Option<Figure> {
     }
     for s in &t.spans {
         let group = t.kinds.get(s.kind as usize).and_then(|k| groups.iter().position(|g| *g == k.group));
-        let colour = COLOURS[(group.unwrap_or(0) + 1) % COLOURS.len()];
+        let paint = Paint::Series(group.unwrap_or(0), 0.4 + 0.6 * s.value / most);
         let y = TOP + row * f64::from(s.lane);
         let (a, b) = (x.at(s.begin), x.at(s.end));
         // (so that neighbours are told apart)
         let b = if b - a > 3.0 { b - 1.0 } else { b.max(a + 1.0) };
         let inner = if row > 4.0 { row - 1.0 } else { row };
-        f.rectangle((a, y), (b, y + inner), lighter(colour, 0.6 * (1.0 - s.value / most)));
+        f.rectangle((a, y), (b, y + inner), paint);
     }
-    f.line(vec![(LEFT, bottom), (right, bottom)], INK, 1.0);
+    f.line(vec![(LEFT, bottom), (right, bottom)], Paint::Ink, 1.0);
     across(&mut f, &x, bottom, &named(&t.time));
     Some(f)
 }
@@ -97,7 +96,7 @@ mod tests {
             .collect();
         let [_, a, b] = areas[..] else { panic!("a key and two spans: {areas:?}") };
         assert!(a.0.0 == LEFT && (b.0.0 - (LEFT + (f64::from(WIDTH) - 24.0 - LEFT) / 2.0)).abs() < 1e-9);
-        assert!(b.0.1 > a.0.1 && a.2 == COLOURS[1] && b.2 != COLOURS[1]);
+        assert!(b.0.1 > a.0.1 && (a.2, b.2) == (Paint::Series(0, 1.0), Paint::Series(0, 0.7)));
         t.spans.clear();
         assert_eq!(timeline(&t), None);
     }

@@ -1,8 +1,8 @@
-//! Figures as pixels: polygons by how much of each pixel they cover, in sixteenths; letters as squares of two pixels.
+//! Figures as pixels: polygons by how much of each pixel they cover, in sixteenths, and hide; letters as squares of two pixels.
 
-use super::figure::{Anchor, Figure, INK, Point, Shape};
+use super::figure::{Anchor, Figure, Paint, Point, Shape};
 use crate::report::font::{ADVANCE, HEIGHT, glyph};
-use crate::report::png::{Canvas, Colour};
+use crate::report::png::Canvas;
 
 /// Lines that a pixel is looked at in, and parts of each.
 const FINE: u32 = 4;
@@ -13,11 +13,11 @@ const DOT: u32 = 2;
 pub fn render(figure: &Figure) -> Result<Canvas, String> {
     let (w, h) = figure.size;
     let mut canvas = Canvas::new(w, h).ok_or_else(|| format!("a figure of {w} x {h} pixels"))?;
-    for shape in &figure.shapes {
+    for shape in figure.title().iter().chain(&figure.shapes) {
         match shape {
-            Shape::Area(points, colour) => area(&mut canvas, points, *colour),
-            Shape::Line(points, colour, width) => {
-                points.windows(2).for_each(|p| segment(&mut canvas, p[0], p[1], *width, *colour));
+            Shape::Area(points, paint) => area(&mut canvas, points, *paint),
+            Shape::Line(points, paint, width) => {
+                points.windows(2).for_each(|p| segment(&mut canvas, p[0], p[1], *width, *paint));
             }
             Shape::Text(at, words, anchor, upwards) => text(&mut canvas, *at, words, *anchor, *upwards),
         }
@@ -26,7 +26,7 @@ pub fn render(figure: &Figure) -> Result<Canvas, String> {
 }
 
 /// A piece of a line is a rectangle, a little longer than it so that pieces meet.
-fn segment(canvas: &mut Canvas, a: Point, b: Point, width: f64, colour: Colour) {
+fn segment(canvas: &mut Canvas, a: Point, b: Point, width: f64, paint: Paint) {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     let length = dx.hypot(dy);
     if length == 0.0 {
@@ -39,12 +39,13 @@ fn segment(canvas: &mut Canvas, a: Point, b: Point, width: f64, colour: Colour) 
     let (a, b) = ((a.0 - ux * more, a.1 - uy * more), (b.0 + ux * more, b.1 + uy * more));
     let corners =
         vec![(a.0 - uy, a.1 + ux), (b.0 - uy, b.1 + ux), (b.0 + uy, b.1 - ux), (a.0 + uy, a.1 - ux)];
-    area(canvas, &corners, colour);
+    area(canvas, &corners, paint);
 }
 
 /// What lies inside by the even-odd rule.
-fn area(canvas: &mut Canvas, points: &[Point], colour: Colour) {
+fn area(canvas: &mut Canvas, points: &[Point], paint: Paint) {
     let (w, h) = canvas.size();
+    let (colour, opacity) = (paint.colour(), paint.opacity());
     let ys = || points.iter().map(|p| p.1);
     let top = ys().fold(f64::INFINITY, f64::min).floor().clamp(0.0, f64::from(h)) as u32;
     let bottom = ys().fold(f64::NEG_INFINITY, f64::max).ceil().clamp(0.0, f64::from(h)) as u32;
@@ -72,7 +73,7 @@ fn area(canvas: &mut Canvas, points: &[Point], colour: Colour) {
             }
         }
         for x in left..right.min(w) {
-            let share = f64::from(covered[x as usize].min(FINE * FINE)) / f64::from(FINE * FINE);
+            let share = f64::from(covered[x as usize].min(FINE * FINE)) / f64::from(FINE * FINE) * opacity;
             if share > 0.0 {
                 let below = canvas.at(x, row);
                 let mix = |i: usize| {
@@ -100,7 +101,7 @@ fn text(canvas: &mut Canvas, (x, y): Point, words: &str, anchor: Anchor, upwards
                     (f64::from((n * ADVANCE + column) * DOT) - back, f64::from(row * DOT) - half);
                 let at = if upwards { (x + down, y - right - f64::from(DOT)) } else { (x + right, y + down) };
                 if at.0.round() >= 0.0 && at.1.round() >= 0.0 {
-                    canvas.fill(at.0.round() as u32, at.1.round() as u32, DOT, DOT, INK);
+                    canvas.fill(at.0.round() as u32, at.1.round() as u32, DOT, DOT, Paint::Ink.colour());
                 }
             }
         }

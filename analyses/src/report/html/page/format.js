@@ -5,7 +5,7 @@ const THIN = " ";
 /** Digits in groups of three, from five digits on. */
 function grouped(text) {
   const [whole, rest] = text.split(".");
-  const sign = whole.startsWith("-") ? "−" : "";
+  const sign = whole.startsWith("-") ? "-" : "";
   const digits = whole.replace("-", "");
   const groups = digits.length > 4 ? digits.replace(/\B(?=(\d{3})+$)/g, THIN) : digits;
   return sign + groups + (rest ? `.${rest}` : "");

@@ -14,18 +14,18 @@ function section(report, id) {
   // (a table that a tree tells as well, by its name, is left to it)
   const [first, ...rest] = report.tables.filter((t) => !report.trees.some((tree) => tree.name === t.name));
   if (first) part.append(R.table(first, report));
-  const series = new Map(report.series.map((s) => [s.name, s]));
-  const drawn = new Set(report.distributions.flatMap((d) => d.groups.map((g) => g.course)));
-  for (const d of report.distributions) part.append(...R.distribution(d, series));
   const grid = (what) => what.length && part.append(R.el(what.length > 1 ? "div.grid" : "div", null, what));
-  grid(report.series.filter((s) => !drawn.has(s.name)).map(R.series));
+  // (several narrow ones stand side by side)
+  const narrow = (figure) => figure.size[0] < 800;
+  part.append(...report.figures.filter((f) => !narrow(f)).map(R.chart));
+  grid(report.figures.filter(narrow).map(R.chart));
   part.append(...report.timelines.map(R.timeline));
   grid(report.images.map(R.image));
   grid(report.pictures.map(R.picture));
   part.append(...report.trees.map(R.tree));
   part.append(...rest.map((t) => R.table(t, report)));
   part.append(...report.listings.map((l, n) => R.listing(l, n < OPEN, R.things.listing(id, n))));
-  if (!first && !report.series.length && !report.images.length && !report.pictures.length && !report.listings.length) part.append(R.el("p.empty", null, "There is nothing to show: the answer is empty."));
+  if (!first && !report.figures.length && !report.images.length && !report.pictures.length && !report.listings.length) part.append(R.el("p.empty", null, "There is nothing to show: the answer is empty."));
   if (report.notes.length) part.append(R.el("div.notes", null, R.el("h3", null, "To read the numbers rightly"), R.el("ul", null, report.notes.map((n) => R.el("li", null, n)))));
   return part;
 }
@@ -152,7 +152,7 @@ function beforePrint() {
   R.printing = document.documentElement.dataset.theme;
   document.documentElement.dataset.theme = "light";
   R.drawAll();
-  R.redraw(660);
+  R.redraw();
 }
 
 function afterPrint() {
