@@ -78,6 +78,16 @@ impl Interrupt {
     }
 }
 
+#[cfg(test)]
+impl Interrupt {
+    /// One that a test asks for, without a signal.
+    pub(crate) fn tried() -> (Interrupt, Arc<AtomicBool>) {
+        let asked = Arc::new(AtomicBool::new(false));
+        let all = Asked { asked: asked.clone(), ..Asked::default() };
+        (Interrupt(Some(Arc::new(all))), asked)
+    }
+}
+
 /// Signals that end programs are somebody else's from here on.
 pub fn ignore() {
     for signal in [SIGINT, SIGTERM] {

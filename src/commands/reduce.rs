@@ -23,15 +23,21 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
         let share = |[before, after]: [u64; 2]| 100.0 * after as f64 / before.max(1) as f64;
         let [elements, functions, data] = [found.elements, found.functions, found.data];
         let parts = [
-            (elements, "descriptor writes, barriers and regions", "are left"),
+            (elements, "descriptors, barriers and regions", "are left"),
             (functions, "functions of its shaders", "do something"),
             (data, "pieces of its data", "are not zero"),
         ];
         let parts = parts.iter().filter(|p| p.0[0] > 0);
         let contents: String =
             parts.map(|([before, after], what, are)| format!("Of {before} {what} {after} {are}. ")).collect();
+        let fault = match found.shown {
+            [_, 0] => "the fault was there when this was found".to_owned(),
+            [0, tries] => format!("the fault is not there any more, in {tries} tries of {tries}"),
+            [all, tries] if all == tries => format!("the fault is still there, in {all} tries of {tries}"),
+            [some, tries] => format!("the fault comes and goes, it was there in {some} tries of {tries}"),
+        };
         let text = format!(
-            "{}: {} of {} calls ({:.1} %), {} of {} bytes ({:.1} %); the fault is still there: {}\n\
+            "{}: {} of {} calls ({:.1} %), {} of {} bytes ({:.1} %); {fault}: {}\n\
              {contents}{} processes in {:.0} s.\n",
             args.output.display(),
             found.calls[1],
@@ -46,8 +52,18 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
         );
         output::print(text.as_bytes())?;
     }
-    if !found.minimal {
-        note("the budget ended before nothing more could go: the same command line goes on from here");
+    let lost = found.shown[1] > 0 && found.shown[0] == 0;
+    if lost {
+        note(
+            "the fault comes and goes: it was there when this was found, and is not there now, so that nothing is final; the same command line tries again",
+        );
+    } else if !found.minimal {
+        note(match found.interrupted {
+            true => {
+                "it was interrupted before nothing more could go: the same command line goes on from here"
+            }
+            false => "the budget ended before nothing more could go: the same command line goes on from here",
+        });
     }
-    Ok(Exit::Done)
+    Ok(if lost || found.interrupted && !found.minimal { Exit::Failed } else { Exit::Done })
 }

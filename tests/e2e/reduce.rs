@@ -5,12 +5,13 @@ use crate::ordering::without;
 use crate::support::{Scratch, reray, run, sample, text};
 use gfxr_parse::container::{self, Block, BlockKind, Capture};
 use gfxr_parse::decode::decode_found;
-use gfxr_parse::elements::{encode_arrays, without as without_elements};
+use gfxr_parse::elements::{Array, encode_arrays, units, without as without_elements};
 use gfxr_parse::image::Image;
 use gfxr_parse::schema::command;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// What `reduce` says of it, as JSON.
 fn reduced(capture: &Path, still: &str, flags: &[&str], to: &Path) -> Value {
@@ -60,14 +61,19 @@ fn less(part: &Block<'_>, whole: &Block<'_>) -> bool {
         let arrays = encode_arrays(&image, &mut bytes);
         (bytes, arrays)
     };
-    let ((left, now), (all, arrays)) = (encoded(part), encoded(whole));
-    let gone = |n: usize| -> Vec<bool> {
-        let of = now.iter().find(|a| a.name == arrays[n].name);
-        let mut kept = of.iter().flat_map(|a| &a.elements).map(|e| &left[e.clone()]).peekable();
-        arrays[n].elements.iter().map(|e| kept.next_if_eq(&&all[e.clone()]).is_none()).collect()
+    // Each with the call that has it alone: a descriptor says then where it is written to.
+    let alone = |bytes: &[u8], arrays: &[Array]| -> Vec<((usize, usize), Vec<u8>)> {
+        let all: Vec<(usize, usize)> = (0..arrays.len()).flat_map(|n| units(arrays, n)).flatten().collect();
+        let others = |unit: (usize, usize)| all.iter().copied().filter(|u| *u != unit).collect::<Vec<_>>();
+        let call = |gone: &[(usize, usize)]| without_elements(bytes, arrays, |a, e| gone.contains(&(a, e)));
+        all.iter().map(|unit| (*unit, call(&others(*unit)))).collect()
     };
-    let gone: Vec<Vec<bool>> = (0..arrays.len()).map(gone).collect();
-    without_elements(&all, &arrays, |array, element| gone[array][element]) == left
+    let ((left, now), (all, arrays)) = (encoded(part), encoded(whole));
+    let kept = alone(&left, &now);
+    let mut kept = kept.iter().map(|(_, call)| call).peekable();
+    let gone = alone(&all, &arrays).into_iter().filter(|(_, call)| kept.next_if_eq(&call).is_none());
+    let gone: Vec<(usize, usize)> = gone.map(|(unit, _)| unit).collect();
+    kept.next().is_none() && without_elements(&all, &arrays, |a, e| gone.contains(&(a, e))) == left
 }
 
 /// Every block that is left is one of the capture's, in its order.
@@ -186,7 +192,9 @@ fn a_search_that_was_ended_goes_on_and_a_script_may_say_what_is_wrong() {
     );
     std::fs::write(&notes, done.to_string()).expect("notes");
     let at_once = reduced(&sample("cubes.gfxr"), &script, &[], &small);
-    assert_eq!((&at_once["minimal"], tried(&at_once)), (&true.into(), 2), "{at_once}");
+    // (and three for what is left at the end)
+    assert_eq!((&at_once["minimal"], tried(&at_once)), (&true.into(), 5), "{at_once}");
+    assert_eq!(at_once["shown"], json!([3, 3]), "{at_once}");
     assert_eq!(at_once["calls"], all["calls"]);
     // What they name stays, and what that names.
     let left = commands(&small);
@@ -196,6 +204,67 @@ fn a_search_that_was_ended_goes_on_and_a_script_may_say_what_is_wrong() {
     assert_eq!(left[left.len() - 2..], ["vkCmdDispatch", "vkCmdDispatch"], "{left:?}");
     assert!(left.len() <= 9, "{left:?}");
     is_part_of(&small, &sample("cubes.gfxr"));
+}
+
+/// Ctrl-C ends the trial that runs, too, and what was known stays.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_trial_and_the_same_command_line_goes_on() {
+    let scratch = Scratch::new("reduce-interrupted");
+    let [small, asked, pid] = ["small.gfxr", "asked", "pid"].map(|name| scratch.path(name));
+    let notes = scratch.path("small.gfxr.reducing.json");
+    // No device: the whole capture and the first trial show the fault, after a while; the second trial is waited for longer than that.
+    let script = format!(
+        "script:echo >> '{asked}'; test $(wc -l < '{asked}') -le 2 && exec sleep 3; \
+         echo $$ > '{pid}.part'; mv '{pid}.part' '{pid}'; exec sleep 600",
+        asked = asked.display(),
+        pid = pid.display()
+    );
+    let mut command = reray();
+    command.arg("reduce").arg(sample("triangle_1.gfxr")).args(["--still", &script, "-o"]).arg(&small);
+    let process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+    let began = Instant::now();
+    while !pid.exists() {
+        assert!(began.elapsed() < Duration::from_secs(60), "no second trial");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let known = std::fs::read(&notes).expect("the first trial showed it");
+    let kill = |words: [&str; 2]| Command::new("kill").args(words).status().expect("kill").success();
+    assert!(kill(["-INT", &process.id().to_string()]));
+    let out = process.wait_with_output().expect("it ends");
+    let said = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(said.contains("interrupted: it ends with what is left so far"), "{said}");
+    let trial = std::fs::read_to_string(&pid).expect("a number");
+    assert!(!kill(["-0", trial.trim()]), "the trial is there still");
+    assert_eq!(std::fs::read(&notes).expect("it is kept"), known);
+    is_part_of(&small, &sample("triangle_1.gfxr"));
+    assert!(blocks_of(&small).len() < blocks_of(&sample("triangle_1.gfxr")).len());
+}
+
+#[test]
+fn a_fault_that_is_not_there_at_the_end_is_said_to_be_none() {
+    let scratch = Scratch::new("reduce-flaky");
+    let [small, asked] = ["small.gfxr", "asked"].map(|name| scratch.path(name));
+    let notes = scratch.path("small.gfxr.reducing.json");
+    // No device: the whole capture and the first trial show the fault, and nothing after that.
+    let file = asked.display();
+    let script = format!("script:echo >> '{file}'; test $(wc -l < '{file}') -le 2");
+    let search = |flags: &[&str]| {
+        let mut command = reray();
+        command.arg("reduce").arg(sample("triangle_1.gfxr")).args(["--still", &script, "-o"]).arg(&small);
+        let out = command.args(flags).output().expect("the program starts");
+        (out.status.code(), text(&out.stdout), text(&out.stderr))
+    };
+    let (code, said, why) = search(&[]);
+    assert_eq!(code, Some(1), "{said}{why}");
+    assert!(said.contains("the fault is not there any more, in 3 tries of 3"), "{said}{why}");
+    assert!(why.contains("nothing is final"), "{said}{why}");
+    assert!(notes.exists(), "the same command line tries again");
+    std::fs::remove_file(&asked).expect("it was there");
+    let (code, said, why) = search(&["--json"]);
+    let found: Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!((code, &found["minimal"], &found["shown"]), (Some(1), &false.into(), &json!([0, 3])), "{why}");
 }
 
 #[test]

@@ -1,19 +1,18 @@
-//! What can be taken away from a capture, unit by unit: its blocks first, then elements of arrays that calls were given (descriptor writes, regions of copies,
-//! barriers), then what functions of shaders do, then the data that it writes.
+//! What can be taken away from a capture, unit by unit: its blocks first, then elements of arrays that calls were given (`elements`), then what functions of
+//! shaders do, then the data that it writes.
 //!
 //! Guarantees: what is written is a capture; what is not taken away is, byte for byte, as it was. Refuses blocks that cannot be read.
 
 use super::graph::{Graph, Level};
 use crate::failure::Failure;
-use gfxr_parse::ahead::{What, read};
+use gfxr_parse::ahead::{Call, What, read};
 use gfxr_parse::container::{Block, BlockKind, Capture, FrameCounter, FrameRule, Payload, Scratch};
-use gfxr_parse::elements::{encode_arrays, without};
 use gfxr_parse::encode::encode_call;
 use gfxr_parse::writer::Writer;
 use profile::ShaderHash;
 use profile::changes::Code;
 use profile::spirv::Module;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 /// Bytes of data that are not divided any more, and parts that data are divided into at most.
@@ -22,17 +21,6 @@ const PIECES: (usize, usize) = (256, 16);
 /// Their names, in the order in which they are searched. What only such elements named can go when these have.
 pub const STAGES: [&str; 5] =
     ["blocks", "elements of arrays", "blocks behind these", "functions of shaders", "pieces of data"];
-
-/// Of an array whose elements do not depend on each other, how many of them the command needs at least.
-fn least(command: &str, array: &str) -> Option<usize> {
-    match array {
-        "pRegions" => Some(1),
-        "pDescriptorWrites" if command.contains("Push") => Some(1),
-        "pDescriptorWrites" | "pDescriptorCopies" => Some(0),
-        "pMemoryBarriers" | "pBufferMemoryBarriers" | "pImageMemoryBarriers" => Some(0),
-        _ => None,
-    }
-}
 
 /// See the module's header.
 pub trait Parts {
@@ -46,6 +34,8 @@ pub trait Parts {
     fn with_users(&self, units: &[u32]) -> Vec<u32> {
         units.to_vec()
     }
+    /// Puts back into `gone` what cannot go, with what was gone before.
+    fn keep(&self, _before: &[bool], _gone: &mut [bool]) {}
     /// The capture without what is gone.
     fn written(&self, gone: &[bool]) -> Result<Vec<u8>, Failure>;
 }
@@ -97,7 +87,7 @@ impl Parts for Blocks<'_> {
 }
 
 /// A capture with each block as `put` writes it.
-fn rewritten(
+pub fn rewritten(
     capture: &Capture,
     mut put: impl FnMut(&mut Writer<Vec<u8>>, &Block<'_>) -> Result<(), Failure>,
 ) -> Result<Vec<u8>, Failure> {
@@ -108,93 +98,27 @@ fn rewritten(
     writer.finish().map_err(Failure::new)
 }
 
-/// Units that belong together, and then each by itself.
-fn levels(together: &'static str, groups: Vec<Vec<u32>>, each: &'static str, units: usize) -> Vec<Level> {
+/// Units that belong together, from large to small, and then each by itself.
+pub fn levels<const N: usize>(
+    together: [(&'static str, Vec<Vec<u32>>); N],
+    each: &'static str,
+    units: usize,
+) -> Vec<Level> {
     let one = (0..units as u32).map(|u| vec![u]).collect();
-    vec![Level { name: together, groups }, Level { name: each, groups: one }]
+    let all = together.into_iter().chain([(each, one)]);
+    all.map(|(name, groups)| Level { name, groups }).collect()
 }
 
-/// The block, which of its arrays, and which of that one's elements.
-type Element = (u64, usize, usize);
-
-/// Elements of arrays of calls.
-pub struct Elements<'c> {
-    capture: &'c Capture,
-    units: Vec<Element>,
-    levels: Vec<Level>,
-}
-
-impl<'c> Elements<'c> {
-    /// Those of a capture.
-    pub fn of(capture: &'c Capture) -> Result<Self, Failure> {
-        let (mut units, mut calls): (Vec<Element>, Vec<Vec<u32>>) = (vec![], vec![]);
-        each(capture, None, &mut |block, what| {
-            let What::Call(call) = what else { return Ok(()) };
-            let first = units.len() as u32;
-            for (n, array) in encode_arrays(&call.image, &mut vec![]).iter().enumerate() {
-                let Some(least) = least(call.command.name, array.name) else { continue };
-                units.extend((least..array.elements.len()).map(|e| (block.index, n, e)));
-            }
-            if units.len() as u32 > first {
-                calls.push((first..units.len() as u32).collect());
-            }
-            Ok(())
-        })?;
-        let levels = levels("arrays of calls", calls, STAGES[1], units.len());
-        Ok(Elements { capture, units, levels })
-    }
-}
-
-impl Parts for Elements<'_> {
-    fn name(&self) -> &'static str {
-        STAGES[1]
-    }
-
-    fn units(&self) -> usize {
-        self.units.len()
-    }
-
-    fn levels(&self) -> &[Level] {
-        &self.levels
-    }
-
-    fn written(&self, gone: &[bool]) -> Result<Vec<u8>, Failure> {
-        let mut blocks: BTreeMap<u64, HashSet<(usize, usize)>> = BTreeMap::new();
-        for ((block, array, element), _) in self.units.iter().zip(gone).filter(|u| *u.1) {
-            blocks.entry(*block).or_default().insert((*array, *element));
-        }
-        let mut others = Calls::new();
-        let some: BTreeSet<u64> = blocks.keys().copied().collect();
-        each(self.capture, Some(&some), &mut |block, what| {
-            let (What::Call(call), Some(gone)) = (what, blocks.get(&block.index)) else { return Ok(()) };
-            let mut parameters = vec![];
-            let arrays = encode_arrays(&call.image, &mut parameters);
-            let left = without(&parameters, &arrays, |array, element| gone.contains(&(array, element)));
-            others.insert(block.index, (call.command.id, call.thread, left));
-            Ok(())
-        })?;
-        with_calls(self.capture, &others)
-    }
-}
-
-/// Calls by block: id, thread and parameters.
-type Calls = BTreeMap<u64, (u32, u64, Vec<u8>)>;
-
-/// A capture with other calls in these blocks.
-fn with_calls(capture: &Capture, others: &Calls) -> Result<Vec<u8>, Failure> {
-    rewritten(capture, |writer, block| match others.get(&block.index) {
-        Some((id, thread, parameters)) => writer.call(*id, *thread, parameters).map_err(Failure::new),
-        None => writer.raw(block).map_err(Failure::new),
-    })
-}
+/// A call, and where it has which shader.
+type WithCode = (Box<Call>, Vec<(Code, ShaderHash)>);
 
 /// Functions of shaders: one that is taken away does nothing any more, and what only it calls is gone.
 pub struct Functions<'c> {
     capture: &'c Capture,
     /// Shaders by their hash.
     modules: HashMap<ShaderHash, Module>,
-    /// Blocks that have any.
-    blocks: BTreeSet<u64>,
+    /// By block: calls that have any, and where.
+    calls: BTreeMap<u64, WithCode>,
     units: Vec<(ShaderHash, u32)>,
     levels: Vec<Level>,
 }
@@ -202,13 +126,13 @@ pub struct Functions<'c> {
 impl<'c> Functions<'c> {
     /// Those of a capture.
     pub fn of(capture: &'c Capture) -> Result<Self, Failure> {
-        let (mut modules, mut units, mut blocks) = (HashMap::new(), vec![], BTreeSet::new());
+        let (mut modules, mut units, mut calls) = (HashMap::new(), vec![], BTreeMap::new());
         let mut shaders: Vec<Vec<u32>> = vec![];
-        each(capture, None, &mut |block, what| {
-            let What::Call(call) = what else { return Ok(()) };
-            for (_, words) in Code::all(call) {
+        each(capture, &mut |block, call| {
+            let mut places = vec![];
+            for (place, words) in Code::all(&call) {
                 let hash = ShaderHash::of(&words);
-                blocks.insert(block.index);
+                places.push((place, hash));
                 if modules.contains_key(&hash) {
                     continue;
                 }
@@ -219,10 +143,12 @@ impl<'c> Functions<'c> {
                 shaders.push((first..units.len() as u32).collect());
                 modules.insert(hash, module);
             }
-            Ok(())
+            if !places.is_empty() {
+                calls.insert(block, (call, places));
+            }
         })?;
-        let levels = levels("shaders", shaders, "functions", units.len());
-        Ok(Functions { capture, modules, blocks, units, levels })
+        let levels = levels([("shaders", shaders)], "functions", units.len());
+        Ok(Functions { capture, modules, calls, units, levels })
     }
 }
 
@@ -252,42 +178,32 @@ impl Parts for Functions<'_> {
                 (hash, module.words())
             })
             .collect();
-        let mut others = Calls::new();
-        if !code.is_empty() {
-            each(self.capture, Some(&self.blocks), &mut |block, what| {
-                let What::Call(call) = what else { return Ok(()) };
-                let mut image = None;
-                for (place, words) in Code::all(call) {
-                    if let Some(new) = code.get(&ShaderHash::of(&words)) {
-                        place.set(image.get_or_insert_with(|| call.image.clone()), new);
-                    }
+        rewritten(self.capture, |writer, block| {
+            let (call, places) = match self.calls.get(&block.index) {
+                Some((call, places)) if places.iter().any(|p| code.contains_key(&p.1)) => (call, places),
+                _ => return writer.raw(block).map_err(Failure::new),
+            };
+            let mut image = call.image.clone();
+            for (place, hash) in places {
+                if let Some(new) = code.get(hash) {
+                    place.set(&mut image, new);
                 }
-                if let Some(image) = image {
-                    let mut parameters = vec![];
-                    encode_call(&image, &mut parameters);
-                    others.insert(block.index, (call.command.id, call.thread, parameters));
-                }
-                Ok(())
-            })?;
-        }
-        with_calls(self.capture, &others)
+            }
+            let mut parameters = vec![];
+            encode_call(&image, &mut parameters);
+            writer.call(call.command.id, call.thread, &parameters).map_err(Failure::new)
+        })
     }
 }
 
-/// Every block of a capture, or some, decoded.
-fn each(
-    capture: &Capture,
-    some: Option<&BTreeSet<u64>>,
-    to: &mut dyn FnMut(&Block<'_>, &What) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+/// Every call of a capture, decoded, with its block.
+pub fn each(capture: &Capture, to: &mut dyn FnMut(u64, Box<Call>)) -> Result<(), Failure> {
     let (mut scratch, mut frames) = (Scratch::new(), FrameCounter::with_rule(FrameRule::detect(capture)));
     for block in capture.blocks_of_main_file() {
         let place = frames.feed(&block);
-        if some.is_some_and(|some| !some.contains(&block.index)) {
-            continue;
+        if let What::Call(call) = read(&block, place, None, &mut scratch).map_err(Failure::new)? {
+            to(block.index, call);
         }
-        let what = read(&block, place, None, &mut scratch).map_err(Failure::new)?;
-        to(&block, &what)?;
     }
     Ok(())
 }
@@ -320,7 +236,7 @@ impl<'c> Data<'c> {
                 blocks.push((first..units.len() as u32).collect());
             }
         }
-        let levels = levels("data", blocks, STAGES[4], units.len());
+        let levels = levels([("data", blocks)], STAGES[4], units.len());
         Ok(Data { capture, units, levels })
     }
 }

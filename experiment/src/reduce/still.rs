@@ -1,9 +1,10 @@
 //! What is wrong with a capture, and whether another one has it still: a process of this program, or a script, says so.
 //!
-//! Guarantees: what is asked runs in a process of its own, and is ended when its time is over. Refuses words that name no fault.
+//! Guarantees: what is asked runs in a process of its own, and is ended when its time is over, or at Ctrl-C. Refuses words that name no fault.
 
 use crate::failure::{Exit, Failure};
 use crate::how::DRIVER;
+use crate::interrupt::Interrupt;
 use crate::itself;
 use serde_json::Value;
 use std::fmt::{self, Display, Formatter};
@@ -96,6 +97,8 @@ pub struct Oracle<'o> {
     pub still: &'o Still,
     /// Flags of a replay.
     pub flags: &'o [String],
+    /// Whether it is to end.
+    pub interrupt: &'o Interrupt,
     /// How long a process may take.
     pub patience: Duration,
     /// What was seen of the whole capture.
@@ -218,7 +221,14 @@ impl Oracle<'_> {
 
     fn wait(&self, child: &mut Child, began: Instant) -> Result<(Option<i32>, bool), Failure> {
         loop {
-            if let Some(ended) = child.try_wait().map_err(Failure::new)? {
+            let ended = child.try_wait().map_err(Failure::new)?;
+            // (it is of a process group of its own, to which a terminal sends no signal; what came to its end meanwhile may have heard one all the same)
+            if self.interrupt.asked() {
+                end(child);
+                let _ = child.wait();
+                return Err(Failure::new("interrupted: a trial was ended, and nothing is written"));
+            }
+            if let Some(ended) = ended {
                 return Ok((ended.code().filter(|code| !is_exception(*code)), false));
             }
             if began.elapsed() > self.patience {
@@ -305,7 +315,13 @@ mod tests {
             ..Seen::default()
         };
         let is = |still: &Still, first: Seen, now: Seen| {
-            let oracle = Oracle { still, flags: &[], patience: Duration::ZERO, seen: Some(first) };
+            let oracle = Oracle {
+                still,
+                flags: &[],
+                interrupt: &Interrupt::default(),
+                patience: Duration::ZERO,
+                seen: Some(first),
+            };
             oracle.is(&now)
         };
         let crash = |err| seen(None, err, None);
@@ -317,12 +333,48 @@ mod tests {
         assert_eq!([slow(Some(79)), slow(Some(80)), slow(None)], [false, true, false]);
         assert!(is(&Still::Slow(80), seen(Some(0), "", None), seen(Some(0), "", None)));
         // (the whole capture, before which nothing was seen)
-        let slow = Oracle { still: &Still::Slow(80), flags: &[], patience: Duration::ZERO, seen: None };
+        let slow = Oracle {
+            still: &Still::Slow(80),
+            flags: &[],
+            interrupt: &Interrupt::default(),
+            patience: Duration::ZERO,
+            seen: None,
+        };
         assert!(slow.is(&seen(Some(0), "", None)) && slow.is(&seen(Some(0), "", Some(5))));
         assert!(is(&Still::Hang, Seen::default(), seen(Some(6), "did not finish", None)));
         assert!(!is(&Still::Hang, Seen::default(), seen(Some(6), "the device is lost", None)));
         assert!(is(&Still::Lost, Seen::default(), seen(Some(6), "the device is lost", None)));
         assert!(is(&Still::Says("b c".into()), Seen::default(), seen(Some(1), "a b c", None)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn ctrl_c_ends_the_process_that_is_asked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let said = folder.path().join("pid");
+        let pid = || std::fs::read_to_string(&said).ok()?.trim().parse::<i32>().ok();
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo $$ > \"$1\".part; mv \"$1\".part \"$1\"; exec sleep 600", "sh"]).arg(&said);
+        let (interrupt, came) = Interrupt::tried();
+        let oracle = Oracle {
+            still: &Still::Crash,
+            flags: &[],
+            interrupt: &interrupt,
+            patience: Duration::MAX,
+            seen: None,
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !said.exists() {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                came.store(true, std::sync::atomic::Ordering::Relaxed);
+            });
+            let failure = oracle.run(command).expect_err("it has shown nothing");
+            assert!(failure.to_string().contains("interrupted"), "{failure}");
+        });
+        let pid = pid().and_then(rustix::process::Pid::from_raw).expect("a process");
+        assert!(rustix::process::test_kill_process(pid).is_err(), "it is there still");
     }
 
     #[test]

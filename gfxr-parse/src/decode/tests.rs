@@ -8,7 +8,7 @@ mod random;
 
 use super::{decode_call, decode_struct_array};
 use crate::container::{Block, Blocks, Compression, FunctionCall, Payload};
-use crate::elements::{Array, encode_arrays, without};
+use crate::elements::{Array, encode_arrays, units, without};
 use crate::encode::{encode_call, encode_struct_array};
 use crate::image::Image;
 use crate::print::{Binaries, Counts, Form, Options, Printer};
@@ -69,9 +69,14 @@ fn elements_of_every_array_can_be_left_out() {
             assert_eq!(without(&bytes, &all, |_, _| false), bytes, "{} seed {seed}", c.name);
             for (n, array) in all.iter().enumerate() {
                 arrays.insert((c.name, array.name));
+                let descriptors = units(&all, n).is_empty();
                 for e in 0..array.elements.len() {
                     let less = without(&bytes, &all, |a, b| (a, b) == (n, e));
                     assert!(round_trip(c, &less, &mut image), "{} {}[{e}]", c.name, array.name);
+                    // (of those between others two writes are made, which `elements` tests)
+                    if descriptors {
+                        continue;
+                    }
                     let now = encode_arrays(&image, &mut vec![]);
                     // (the others are, byte for byte, as they were)
                     let bytes_of = |a: &Array, from: &[u8], but: Option<usize>| -> Vec<Vec<u8>> {
@@ -102,6 +107,8 @@ fn elements_of_every_array_can_be_left_out() {
     ] {
         assert!(arrays.contains(&known), "{known:?}");
     }
+    let descriptors = ["pImageInfo", "pBufferInfo", "pTexelBufferView"];
+    assert!(arrays.iter().any(|(_, name)| descriptors.contains(name)), "{arrays:?}");
     assert!(!arrays.contains(&("vkCreateGraphicsPipelines", "pCreateInfos")), "as many come back");
     assert!(left_out > 1000, "{left_out}");
 }
