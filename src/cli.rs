@@ -13,6 +13,7 @@ mod dump_resources;
 mod habits;
 mod help;
 mod memory;
+mod overwritten;
 mod profile;
 mod rays;
 mod reduce;

@@ -37,6 +37,10 @@ pub fn one(capture: &Capture, how: &How, asked: Option<&Ranges>, why: &str) -> R
     match (asked.map(Ranges::all), there) {
         (Some(&[(a, b)]), _) if a == b => Ok(a),
         (None, Some((_, last))) => Ok(last),
+        (None, None) => {
+            let ended = ended(capture, &rule(capture, &options(how)?.frame_by)?);
+            Err(Failure::usage(format_args!("{why}: say which, by --frames N. {}", ended.trim_end())))
+        }
         _ => Err(Failure::usage(format_args!("{why}: say which, by --frames N"))),
     }
 }

@@ -167,6 +167,13 @@ pub fn tallies(s: &Summary) {
         ("divergences", &report.divergences),
     ] {
         if tally.count > 0 {
+            let what = if tally.count == 1 {
+                what.replacen("calls", "call", 1)
+                    .replace("blocks", "block")
+                    .replace("divergences", "divergence")
+            } else {
+                what.to_owned()
+            };
             complain(format_args!("{} {what}:", tally.count));
             tally.first.iter().for_each(detail);
             if tally.count > tally.first.len() as u64 {

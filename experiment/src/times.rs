@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::files::output::write_file;
 use crate::progress;
 use crate::replaying::{Bar, failure};
-use analyses::report::{Cost, Report, csv, perfetto};
+use analyses::report::{Cost, Report, counted, csv, perfetto};
 use analyses::stats::Sample;
 use analyses::times::command_times;
 use gfxr_parse::container::Capture;
@@ -163,15 +163,26 @@ impl Times {
         let played = frames.frames.iter().filter(|f| Some(f.frame) != load && f.gpu.is_some()).count();
         let repeats = played / n;
         let of = format!(
-            "a frame's GPU time, mean of {n} frames' medians of {repeats} replays with these timestamps and {repeats} without"
+            "a frame's GPU time, mean of the medians of {}, each of {} with these timestamps and as many without",
+            counted(n as u64, "frame"),
+            counted(repeats as u64, "replay")
         );
         let spans = self.found.records.iter().filter(|r| Some(r.frame) != load).count();
         let each = (with.0 as f64 - without.0 as f64) * played as f64 / spans.max(1) as f64;
         let mut note = format!(
-            "Timestamps within frames: {spans} spans in {played} frames, {each:+.0} ns of GPU time each."
+            "Timestamps within frames: {} in {}, {each:+.0} ns of GPU time each.",
+            counted(spans as u64, "span"),
+            counted(played as u64, "frame")
         );
         if repeats < 5 {
             note += " From so few replays this is mostly chance; --repeat 5 or more says more.";
+        }
+        if with < without {
+            let [without, with] = [without, with].map(|t| t.as_millis());
+            let why = format!(
+                "{of}: {without:.3} ms without, {with:.3} ms with; replays differ by more than that, so that more of them are needed (--repeat)"
+            );
+            return (Cost::Unknown { why }, None);
         }
         (Cost::Measured { of, without, with }, Some(note))
     }
@@ -240,12 +251,19 @@ pub fn frame_cost(times: &FrameTimes, load: Option<u64>) -> (Cost, Option<String
     };
     let with = frames.iter().sum::<u64>() / frames.len() as u64;
     let pairs = times.timed as f64 / times.frames.len().max(1) as f64;
-    let cost = Cost::Measured {
-        of: format!(
-            "a frame's GPU time, mean, with {pairs:.1} pairs of timestamps a frame that take {pair_ns:.0} ns each, measured alone"
-        ),
-        without: Nanos(with.saturating_sub((pair_ns * pairs) as u64)),
-        with: Nanos(with),
+    let took = (pair_ns * pairs) as u64;
+    let of = format!(
+        "a frame's GPU time, mean, with {pairs:.1} pairs of timestamps a frame that take {pair_ns:.0} ns each, measured alone"
+    );
+    let cost = match with.checked_sub(took).filter(|without| *without > 0) {
+        Some(without) => Cost::Measured { of, without: Nanos(without), with: Nanos(with) },
+        // (what is measured alone waits for more than within a frame)
+        None => Cost::Unknown {
+            why: format!(
+                "{pairs:.1} pairs of timestamps a frame take {pair_ns:.0} ns each where nothing else runs, which is more than the frame's {:.3} ms",
+                Nanos(with).as_millis()
+            ),
+        },
     };
     (cost, Some(wall))
 }

@@ -174,7 +174,10 @@ fn others_of_one(plain: Option<&Times>, with: &Times, caches: &str) -> Vec<CostN
         }
         let calls = with.pipelines.calls;
         all.push(CostNote {
-            of: format!("making pipelines and shader objects, in {calls} calls of the driver ({caches})"),
+            of: format!(
+                "making pipelines and shader objects, in {calls} {} of the driver ({caches})",
+                if calls == 1 { "call" } else { "calls" }
+            ),
             without: plain.pipelines.total,
             with: with.pipelines.total,
         });

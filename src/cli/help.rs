@@ -3,6 +3,7 @@
 //! Guarantees: every sub-command that is not hidden is in one group, with its own first line. The flags of `replay`, which
 //! `reray-replay FILE` takes as well, are only explained there.
 
+use super::overwritten::overwritten;
 use crate::exit::HELP;
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory, FromArgMatches};
@@ -35,7 +36,14 @@ pub fn parse<Cli: CommandFactory + FromArgMatches>() -> Cli {
         let says = format!("there is no command {word:?}; did you mean {meant}?");
         command.error(ErrorKind::InvalidSubcommand, says).exit();
     }
-    let matches = command.get_matches_from(words);
+    if let Some(says) = two_words(&command, &words) {
+        command.error(ErrorKind::InvalidSubcommand, says).exit();
+    }
+    let matches = command.clone().get_matches_from(words);
+    if let Some(file) = overwritten(&command, &matches) {
+        let says = format!("{}: it is read, and cannot be written, too; name another file", file.display());
+        command.error(ErrorKind::ValueValidation, says).exit();
+    }
     Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit())
 }
 
@@ -49,6 +57,23 @@ fn misspelt(command: &Command, words: &[OsString]) -> Option<(String, String)> {
     let near = shown.map(|name| (strsim::osa_distance(word, name), name)).min()?;
     // (one letter of four to seven, two of more; were it a file, it would not be there)
     (near.0 <= near.1.len().min(word.len()) / 4).then(|| (word.to_owned(), near.1.to_owned()))
+}
+
+/// What is wrong where two words stand first that are no flags, and the first is no command: it was meant to be one, or a second capture
+/// is given.
+fn two_words(command: &Command, words: &[OsString]) -> Option<String> {
+    let [first, second] = [words.get(1)?.to_str()?, words.get(2)?.to_str()?];
+    if first.starts_with('-') || second.starts_with('-') || command.find_subcommand(first).is_some() {
+        return None;
+    }
+    if Path::new(first).exists() {
+        return Some(format!("{second:?}: one capture is replayed at a time; `diff` and `compare` take two"));
+    }
+    let shown = command.get_subcommands().filter(|c| !c.is_hide_set()).map(Command::get_name);
+    let near = shown.map(|name| (strsim::osa_distance(first, name), name)).min()?;
+    let meant =
+        if near.0 <= 2 { format!("did you mean {}?", near.1) } else { "--help lists them".to_owned() };
+    Some(format!("there is no command {first:?}; {meant}"))
 }
 
 /// The command with that page.
@@ -112,6 +137,20 @@ mod tests {
         }
         for file in ["a.gfxr", "rays.gfxr", "analyze", "repack", "--json", "game", "Cargo.toml"] {
             assert_eq!(meant(file), None, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_word_before_another_is_a_command() {
+        let says = |words: &[&str]| {
+            let words = ["reray-replay"].iter().chain(words).map(OsString::from).collect::<Vec<_>>();
+            two_words(&command::<Cli>(), &words).unwrap_or_default()
+        };
+        assert_eq!(says(&["trm", "a.gfxr"]), "there is no command \"trm\"; did you mean trim?");
+        assert_eq!(says(&["frobnicate", "a.gfxr"]), "there is no command \"frobnicate\"; --help lists them");
+        assert!(says(&["Cargo.toml", "a.gfxr"]).contains("one capture is replayed at a time"));
+        for words in [&["trim", "a.gfxr"][..], &["a.gfxr", "--json"], &["--json", "a.gfxr"], &["a.gfxr"]] {
+            assert_eq!(says(words), "", "{words:?}");
         }
     }
 

@@ -5,7 +5,7 @@
 //! `input` for what becomes of bad blocks.
 
 use crate::cli::{DumpArgs, Format};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, note};
 use crate::input::{self, Complaints};
 use crate::output::{self, Output};
 use crate::progress;
@@ -47,9 +47,10 @@ pub fn run(args: &DumpArgs) -> Result<Exit, Failure> {
     header.drain_into(&mut counts, &mut woven);
     out.write(&woven)?;
 
+    known(args)?;
     let selection = Selection::new(args, &capture);
     let all = selection.is_everything();
-    let mut pieces = Pieces { blocks: capture.all_blocks(), selection, all, done: false };
+    let mut pieces = Pieces { blocks: capture.all_blocks(), selection, all, done: false, some: false };
     let complaints = Complaints::new(&capture);
     let bar = progress::bytes(capture.bytes().len() as u64, "dump");
     let written = ordered::run(
@@ -85,11 +86,34 @@ pub fn run(args: &DumpArgs) -> Result<Exit, Failure> {
     if let Err(Some(failure)) = written {
         return Err(failure);
     }
+    if !pieces.some && !all {
+        note(
+            "nothing of the capture is among what is asked for; `info` says how many blocks and frames there are",
+        );
+    }
     if pieces.done && all && !out.unread() {
         input::warn_if_truncated(&capture, &pieces.blocks);
     }
     out.finish()?;
     Ok(complaints.exit())
+}
+
+/// Names of commands that no command and no record has are refused: nothing would come of them.
+fn known(args: &DumpArgs) -> Result<(), Failure> {
+    let records = || (0..=u16::MAX).filter_map(record_name);
+    for glob in &args.commands {
+        if !COMMANDS.iter().any(|c| glob.matches(c.name)) && !records().any(|name| glob.matches(name)) {
+            let asked = glob.to_string();
+            let near = COMMANDS
+                .iter()
+                .map(|c| (strsim::osa_distance(&asked.to_lowercase(), &c.name.to_lowercase()), c.name))
+                .min();
+            let meant =
+                near.filter(|n| n.0 <= 3).map_or(String::new(), |n| format!("; did you mean {}?", n.1));
+            return Err(Failure::usage(format_args!("--commands: no command is called {asked}{meant}")));
+        }
+    }
+    Ok(())
 }
 
 /// What a thread takes at a time.
@@ -106,6 +130,8 @@ struct Pieces<'a> {
     selection: Selection<'a>,
     all: bool,
     done: bool,
+    /// Something was wanted.
+    some: bool,
 }
 
 impl<'a> Pieces<'a> {
@@ -129,6 +155,7 @@ impl<'a> Pieces<'a> {
                         self.done = true;
                         break;
                     }
+                    self.some |= wanted;
                     let more = if wanted { block.declared_bytes() } else { UNWANTED_BYTES };
                     bytes = bytes.saturating_add(more);
                     piece.blocks.push((block, wanted));

@@ -20,7 +20,7 @@ use trace::tables::{RAYS, WARPS};
 use trace::{ColumnData, Source};
 
 /// Tables and figures of times.
-const TIMED: [&str; 8] = [
+const TIMED: [&str; 10] = [
     "verdicts.csv",
     "times.csv",
     "percentiles.csv",
@@ -29,6 +29,8 @@ const TIMED: [&str; 8] = [
     "plans_violins.png",
     "plans_in_order.svg",
     "plans_in_order.png",
+    "plans_histogram.svg",
+    "plans_histogram.png",
 ];
 /// Tables of times in a report.
 const TIMES: [&str; 4] = ["verdicts", "times", "percentiles", "bands"];

@@ -254,7 +254,7 @@ fn what_is_not_there_is_said() {
     };
     let (code, said) = wrong(&["--frames", "2", "--commands", "draw=9"]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("frame 2 has no such draw; it has 2 of them"), "{said}");
+    assert!(said.contains("none of its 2 draws, dispatches and traces is that"), "{said}");
     let (code, said) = wrong(&["--frames", "2", "--commands", "drew=9"]);
     assert_eq!(code, Some(2));
     assert!(said.contains("--commands: expected draw=A-B, pass=A-B"), "{said}");

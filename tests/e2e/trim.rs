@@ -324,7 +324,10 @@ fn only_some_draws_are_kept() {
         );
     }
     for (words, says) in [
-        (&["--frames", "15", "--commands", "draw=203"][..], "frame 15 has no such draw; it has 202 of them"),
+        (
+            &["--frames", "15", "--commands", "draw=203"][..],
+            "frame 15 has no draw=203: none of its 202 draws, dispatches and traces is that",
+        ),
         (&["--frames", "15-16", "--commands", "draw=1"], "name it by --frames"),
         (&["--frames", "15", "--commands", "draw"], "expected draw=A-B, pass=A-B, label=GLOB"),
     ] {

@@ -66,17 +66,30 @@ pub struct Choice {
     blocks: Vec<Ranges>,
     labels: Vec<Glob>,
     pipelines: Vec<Glob>,
+    /// As it was asked for.
+    words: Vec<String>,
 }
 
 /// How actions are chosen.
 pub const CHOICE: &str = "draw=A-B, pass=A-B, label=GLOB, pipeline=ID or its name, or at=A-B";
 
 impl Choice {
+    /// Why none of a frame's so many actions is chosen.
+    pub fn nothing(&self, frame: u64, of: usize) -> String {
+        let of = match of {
+            0 => "it has no draws, dispatches and traces".to_owned(),
+            1 => "its only draw, dispatch or trace is another".to_owned(),
+            n => format!("none of its {n} draws, dispatches and traces is that"),
+        };
+        format!("frame {frame} has no {}: {of}", self.words.join(" "))
+    }
+
     /// Of options such as `draw=3-5`.
     pub fn read<T: AsRef<str>>(options: &[T]) -> Result<Choice, String> {
         let mut choice = Choice::default();
         for option in options.iter().map(AsRef::as_ref) {
             let wrong = |e: String| format!("{option}: {e}");
+            choice.words.push(option.to_owned());
             let ranges = |value: &str| value.parse::<Ranges>().map_err(wrong);
             let glob = |value: &str| value.parse::<Glob>().map_err(wrong);
             match option.split_once('=') {

@@ -139,17 +139,16 @@ impl Pair<'_> {
             let of = numbers[side].clone();
             of.into_iter().map(|f| self.keys(side, f)).collect::<Vec<_>>()
         });
-        for (side, of) in numbers.iter().enumerate() {
-            self.all.counts.frames[side] = of.iter().filter(|f| **f != 0).count() as u64;
-            for number in of {
-                self.all.counts.commands[side] += self.commands_of(side, *number);
-            }
-        }
         let (pairs, coarse) = by_tiers(&keys[0], &keys[1]);
         self.all.coarse |= coarse;
         for &(i, j, tier) in &pairs {
             let (a, b) = (numbers[0][i], numbers[1][j]);
-            if tier > 1 && wanted(a) {
+            if !wanted(a) {
+                continue;
+            }
+            self.count(0, a);
+            self.count(1, b);
+            if tier > 1 {
                 self.frame(a, b);
             }
         }
@@ -157,6 +156,9 @@ impl Pair<'_> {
         for (of_a, of_b) in gaps(&plain, numbers[0].len(), numbers[1].len()) {
             let alone_a = of_a.map(|i| (0, numbers[0][i]));
             for (side, frame) in alone_a.chain(of_b.map(|j| (1, numbers[1][j]))) {
+                if wanted(frame) {
+                    self.count(side, frame);
+                }
                 if frame != 0 && wanted(frame) {
                     let mut key = (Kind::Frame, None, None);
                     if side == 0 {
@@ -171,6 +173,12 @@ impl Pair<'_> {
                 }
             }
         }
+    }
+
+    /// A frame is one that was looked at.
+    fn count(&mut self, side: usize, frame: u64) {
+        self.all.counts.frames[side] += u64::from(frame != 0);
+        self.all.counts.commands[side] += self.commands_of(side, frame);
     }
 
     /// Nothing in a frame is compared: it only ends lives, say.

@@ -70,6 +70,10 @@ pub fn difference(
     let of = [&rows[0], &rows[1]];
     let matched = Matched::of(of[0], of[1]);
     let all = find(of, &matched, wanted_frames);
+    let there = || of.iter().flat_map(|r| r.frames.keys().copied());
+    if let Some(last) = there().max().filter(|_| !there().any(wanted_frames)) {
+        return Err(Error::new(format!("neither capture has such a frame; the last is frame {last}")));
+    }
     let mut notes = vec![];
     if all.coarse {
         notes.push("A sequence was too long to be aligned well: more may be named than was changed.".into());

@@ -15,6 +15,7 @@ use crate::frames;
 use crate::page::inputs;
 use crate::say::complain;
 use crate::{progress, questions};
+use analyses::report::counted;
 use database::answers::Answers;
 use database::capture::{Framed, Told, Written};
 use database::times::Times;
@@ -123,7 +124,8 @@ enum Part {
 /// What draws, dispatches and traces bind, as `bindings --sync` writes and answers it.
 fn of_bindings(capture: &Capture, writer: &mut Writer, answers: &mut Answers) -> Result<(), Part> {
     let folder = Temporary::default();
-    let unread = |e: Failure| Part::Unread(e.to_string());
+    // (advice has lines of its own; here it is part of one)
+    let unread = |e: Failure| Part::Unread(e.to_string().replace('\n', " "));
     let failed = |e: database::Error| Part::Failed(Failure::new(e));
     follow::all(capture, &Options::default(), &folder.0).map_err(unread)?;
     let dir = Dir::open_with(&folder.0, mmap::open_plain).map_err(|e| Part::Failed(Failure::new(e)))?;
@@ -152,7 +154,8 @@ fn calls(capture: &Capture, writer: &mut Writer) -> Result<(Written, Vec<String>
     bar.finish_and_clear();
     let mut incomplete = vec![];
     if walk.bad > 0 {
-        incomplete.push(format!("{} blocks could not be read, the first: {}", walk.bad, walk.first));
+        let bad = counted(walk.bad, "block");
+        incomplete.push(format!("{bad} could not be read, the first: {}", walk.first));
     }
     if let Some(why) = walk.cut_off {
         input::warn_of_the_end(capture.name(), &why);

@@ -38,8 +38,7 @@ pub fn dump(
 ) -> Result<(bool, Index), Failure> {
     let frame = work(capture, asked.run, asked.frame, Some(choice))?;
     if frame.used.is_empty() {
-        let (n, of) = (asked.frame, frame.actions.len());
-        return Err(Failure::new(format_args!("frame {n} has no such draw; it has {of} of them")));
+        return Err(Failure::new(choice.nothing(asked.frame, frame.actions.len())));
     }
     output::folder(to.folder)?;
     // (an index that was there is not of what is written now)

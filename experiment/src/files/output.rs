@@ -119,6 +119,7 @@ pub fn advice(e: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "; name a place that may be written to"
         }
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => "; that is a file: name a folder",
         io::ErrorKind::StorageFull => "; make room, or name another place",
         _ => "",
     }

@@ -254,7 +254,14 @@ pub fn json(path: &Path) -> Result<Value, Failure> {
     if length > LARGEST {
         return Err(fail(&format_args!("{length} bytes; {LARGEST} at most are read")));
     }
-    serde_json::from_slice(&fs::read(path).map_err(|e| fail(&e))?).map_err(|e| fail(&e))
+    let bytes = fs::read(path).map_err(|e| fail(&e))?;
+    if input::is_capture(path) {
+        return Err(fail(
+            &"that is another capture; here goes what was measured on one: a trace, a run, or JSON that this program wrote",
+        ));
+    }
+    let wanted = "neither a capture nor JSON that this program wrote";
+    serde_json::from_slice(&bytes).map_err(|e| fail(&format_args!("{wanted}: {e}")))
 }
 
 /// Every report in it, and of a replay what it says of itself.

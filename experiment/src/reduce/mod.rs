@@ -82,12 +82,6 @@ pub struct Reduced {
 /// Reduces a capture, to a file.
 pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     let began = Instant::now();
-    if settings.file.canonicalize().is_ok_and(|f| output.canonicalize().is_ok_and(|o| f == o)) {
-        return Err(Failure::usage(format_args!(
-            "{} is the capture itself; name another file",
-            output.display()
-        )));
-    }
     let capture = input::open(&settings.file, settings.run.reading)?;
     let blocks = Blocks::of(&capture, 0)?;
     let mut notes = output.as_os_str().to_owned();
@@ -107,6 +101,7 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
         patience: Duration::MAX,
         seen: None,
     };
+    settings.still.can_be_asked()?;
     progress::step("looking at the whole capture");
     let whole = oracle.look(&settings.file)?;
     if !oracle.is(&whole) {

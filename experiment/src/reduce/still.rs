@@ -64,6 +64,20 @@ impl FromStr for Still {
     }
 }
 
+impl Still {
+    /// Whether there is what it names.
+    pub fn can_be_asked(&self) -> Result<(), Failure> {
+        match self {
+            Still::ImageDiffers(driver) if !Path::new(driver).is_file() => {
+                let wanted =
+                    "image-differs:DRIVER wants a driver's manifest (*_icd.json), as VK_DRIVER_FILES does";
+                Err(Failure::usage(format_args!("--still: {driver}: there is no such file; {wanted}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Display for Still {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {

@@ -31,7 +31,7 @@ pub fn all_but(
     let chosen = (1..).zip(&actions).filter(|(n, a)| choice.is(*n, a));
     let kept: BTreeSet<u64> = chosen.map(|(_, a)| a.block).collect();
     if kept.is_empty() {
-        return Err(wrong(format!("frame {first} has no such draw; it has {} of them", actions.len())));
+        return Err(wrong(choice.nothing(first, actions.len())));
     }
     let others: BTreeSet<u64> = actions.iter().map(|a| a.block).filter(|b| !kept.contains(b)).collect();
     let blocks: Vec<String> = others.iter().map(u64::to_string).collect();

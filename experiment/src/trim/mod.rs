@@ -100,7 +100,11 @@ impl fmt::Display for Trimmed {
             writeln!(f, "{} changed.", counted(self.changed, "block"))?;
         }
         match self.pictures {
-            Some((of, 0)) if of > 0 => writeln!(f, "{of} pictures of the frames are those of the capture."),
+            Some((of, 0)) if of > 0 => {
+                let with = if self.changed > 0 { " with these changes" } else { "" };
+                let are = if of == 1 { "is that" } else { "are those" };
+                writeln!(f, "{} of the frames {are} of the capture{with}.", counted(of, "picture"))
+            }
             _ => Ok(()),
         }
     }
@@ -108,9 +112,6 @@ impl fmt::Display for Trimmed {
 
 /// Trims, into a file.
 pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
-    if same_file(&settings.file, output) {
-        return Err(Failure::usage(format_args!("{}: that is the capture itself", output.display())));
-    }
     if settings.frames.is_some_and(|f| f.0 == 0) {
         return Err(Failure::usage("--frames: frames are counted from 1"));
     }
@@ -185,12 +186,6 @@ fn compared(
         of(&whole) != of(&ours)
     });
     Ok((whole.len() as u64, differ.count() as u64))
-}
-
-/// Whether two names are of one file.
-fn same_file(a: &Path, b: &Path) -> bool {
-    let of = |p: &Path| std::fs::canonicalize(p).ok();
-    of(a).is_some() && of(a) == of(b)
 }
 
 /// Passes blocks on.

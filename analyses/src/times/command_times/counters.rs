@@ -7,16 +7,6 @@ use crate::report::{Cell, Column, Table};
 use std::collections::HashMap;
 use trace::{COUNTERS, CommandCounters, CommandTime, SpanKind, counter_name};
 
-/// Adds counters up; what only one of the two has stays.
-pub fn add(sum: &mut Counts, more: &Counts) {
-    for (sum, more) in sum.iter_mut().zip(more) {
-        *sum = match (*sum, *more) {
-            (Some(a), Some(b)) => Some(a + b),
-            (a, b) => a.or(b),
-        };
-    }
-}
-
 /// Counters by number of record, each with what lies within it.
 pub fn inclusive(records: &[CommandTime], counters: &[CommandCounters]) -> HashMap<usize, Counts> {
     let mut all: HashMap<usize, Counts> = HashMap::new();

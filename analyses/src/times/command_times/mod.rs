@@ -37,6 +37,7 @@ use crate::Run;
 use crate::report::{Cell, Column, Report, SCHEMA_VERSION, Table, share};
 pub(crate) use columns::SHEETS;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use sums::{Counts, Sum, Timed, Top, around, at, ms, pipeline};
 use trace::{CommandCounters, CommandTime, SpanKind, TimeNames};
 
@@ -117,10 +118,22 @@ fn most<'r>(
         // (where frames have other numbers of draws, one place has several numbers)
         sum.numbered &= (r.draw, r.pass) == (first.draw, first.pass);
         if let Some(of) = counts.get(&t.at) {
-            counters::add(sum.counts.get_or_insert_with(Default::default), of);
+            sums::add(sum.counts.get_or_insert_with(Default::default), of);
         }
     }
-    let mut rows: Vec<_> = sums.into_iter().collect();
+    let mut rows: HashMap<_, (Sum, &CommandTime)> = HashMap::new();
+    for ((path, own, position, execution, index, pipeline), (sum, r)) in sums {
+        // (what has a number in the frame is the same thing wherever it was recorded)
+        let place = match sum.numbered && (r.draw, r.pass) != (0, 0) {
+            true => (None, r.draw, r.pass),
+            false => (Some((position, execution, index)), 0, 0),
+        };
+        match rows.entry((path, own, place, pipeline)) {
+            Entry::Vacant(new) => drop(new.insert((sum, r))),
+            Entry::Occupied(mut of) => of.get_mut().0.join(sum),
+        }
+    }
+    let mut rows: Vec<_> = rows.into_iter().collect();
     rows.sort_by(|a, b| b.1.0.total.cmp(&a.1.0.total).then_with(|| a.0.cmp(&b.0)));
     rows.truncate(TOP);
     rows.into_iter().map(|((path, name, ..), (sum, record))| Top { path, name, sum, record }).collect()

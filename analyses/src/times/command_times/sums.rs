@@ -50,6 +50,27 @@ impl Sum {
         self.total += time;
         self.max = self.max.max(time);
     }
+
+    /// All of another.
+    pub fn join(&mut self, other: Sum) {
+        self.numbered &= other.numbered;
+        self.times += other.times;
+        self.total += other.total;
+        self.max = self.max.max(other.max);
+        if let Some(of) = &other.counts {
+            add(self.counts.get_or_insert_with(Default::default), of);
+        }
+    }
+}
+
+/// Adds counters up; what only one of the two has stays.
+pub fn add(sum: &mut Counts, more: &Counts) {
+    for (sum, more) in sum.iter_mut().zip(more) {
+        *sum = match (*sum, *more) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
+    }
 }
 
 /// Nanoseconds as milliseconds.

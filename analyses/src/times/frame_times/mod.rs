@@ -115,13 +115,19 @@ fn headline(played: &[&FrameTime]) -> Option<String> {
         0 => (Clock::Cpu, cpu, String::new()),
         _ => (Clock::Gpu, gpu, format!(", and {mean_of_cpu:.3} ms of the CPU")),
     };
-    Some(format!(
-        "A frame takes {:.3} ms of the {} on average{beside}; 99 % of frames take at most {:.3} ms, the slowest {:.3} ms.",
-        stats.mean_ms()?,
-        clock.title(),
-        stats.percentile(99.0) / 1e6,
-        stats.max().as_millis()
-    ))
+    let of_several = if beside.is_empty() { "" } else { " on average" };
+    let (clock, mean, slowest) = (clock.title(), stats.mean_ms()?, stats.max().as_millis());
+    Some(match stats.count() {
+        1 => format!("The frame takes {mean:.3} ms of the {clock}{beside}."),
+        // (of fewer, the slowest is the 99th percentile)
+        ..100 => format!(
+            "A frame takes {mean:.3} ms of the {clock} on average, the slowest {slowest:.3} ms{beside}{of_several}."
+        ),
+        _ => format!(
+            "A frame takes {mean:.3} ms of the {clock} on average, 99 % of frames at most {:.3} ms, the slowest {slowest:.3} ms{beside}{of_several}.",
+            stats.percentile(99.0) / 1e6
+        ),
+    })
 }
 
 /// The percentiles that the table has: the median first.

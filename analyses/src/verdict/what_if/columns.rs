@@ -55,7 +55,11 @@ const EXPERIMENT: &[Meaning] = &[
     m("gain", Milliseconds, "how much less GPU time the frame takes: the change of the median"),
     m("from", Milliseconds, "the lower end of its 99 % interval"),
     m("to", Milliseconds, "the upper end"),
-    m("of the frame", Percent, "the gain, of the frame as it is"),
+    m(
+        "of the frame",
+        Percent,
+        "the gain, of the frame as it was in the same turns: clocks go up and down meanwhile",
+    ),
     m(
         "verdict",
         Text,

@@ -12,8 +12,9 @@ impl Compared {
         let n = self.compared;
         let Some(first) = self.draw.first().or(self.differing.first()) else {
             return format!(
-                "Frame {}: {n} attachments are the same{}, here ({here}) and there ({there}).\n",
+                "Frame {}: {} the same{}, here ({here}) and there ({there}).\n",
                 self.frame,
+                if n == 1 { "1 attachment is".to_owned() } else { format!("{n} attachments are") },
                 if of.tolerance == Tolerance::EXACT { "" } else { " within the tolerance" }
             ) + &lines(&self.notes);
         };
