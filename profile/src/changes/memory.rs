@@ -1,4 +1,4 @@
-//! Memory for objects that changes make, and layouts of images.
+//! Memory for objects that changes and copies make, and layouts of images.
 //!
 //! Refuses, by the driver's error, what there is no room for.
 #![allow(unsafe_code)]
@@ -6,15 +6,12 @@
 use replay::ash::{self, vk};
 use replay::error::{Error, Kind, Result};
 use replay::vulkan::DeviceState;
+use replay::vulkan::memory::best_type;
 
-/// The first memory type that suits, best one with these flags.
+/// A memory type that suits, best one with these flags.
 pub fn memory_type(d: &DeviceState, allowed: u32, like: vk::MemoryPropertyFlags) -> Result<u32> {
-    let types = &d.gpu.memory.memory_types[..d.gpu.memory.memory_type_count as usize];
-    let suits = |i: &usize| allowed >> i & 1 != 0;
-    let all = || (0..types.len()).filter(suits);
-    let best = all().find(|i| types[*i].property_flags.contains(like)).or_else(|| all().next());
-    best.map(|i| i as u32)
-        .ok_or_else(|| Error::new(Kind::Unsupported, "no memory type suits an object of a change's own"))
+    best_type(&d.gpu.memory, allowed, vk::MemoryPropertyFlags::empty(), like)
+        .ok_or_else(|| Error::new(Kind::Unsupported, "no memory type suits an object of our own"))
 }
 
 pub fn allocate(d: &DeviceState, bytes: u64, kind: u32) -> Result<vk::DeviceMemory> {

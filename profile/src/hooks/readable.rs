@@ -5,6 +5,7 @@
 
 use replay::ash::{self, vk};
 use replay::error::{Error, Kind, Result};
+use replay::vulkan::memory::best_type;
 
 /// See the module's header.
 pub struct Readable {
@@ -28,13 +29,8 @@ impl Readable {
             let buffer = d.create_buffer(&info, None).map_err(|e| Error::driver("vkCreateBuffer", e))?;
             let needs = d.get_buffer_memory_requirements(buffer);
             let coherent = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-            let find = |flags| {
-                (0..types.memory_type_count).find(|&i| {
-                    needs.memory_type_bits >> i & 1 != 0
-                        && types.memory_types[i as usize].property_flags.contains(flags)
-                })
-            };
-            let ty = find(coherent | vk::MemoryPropertyFlags::HOST_CACHED).or_else(|| find(coherent));
+            let quick = vk::MemoryPropertyFlags::HOST_CACHED;
+            let ty = best_type(types, needs.memory_type_bits, coherent, quick);
             let given = ty.ok_or_else(|| {
                 Error::new(Kind::Unsupported, "no memory that the host can read results from")
             });

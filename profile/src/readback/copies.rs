@@ -231,10 +231,10 @@ fn image(
         base_array_layer: layer,
         layer_count: 1,
     };
-    let d = vk.device(image.device)?;
-    let (d, types) = (&d.ash, &d.gpu.memory);
+    let device = vk.device(image.device)?;
+    let d = &device.ash;
     let from = From { image: image.live, format: image.format, layers, extent: [width, height] };
-    let resolved = match several.then(|| Resolved::new(d, types, &from)).transpose() {
+    let resolved = match several.then(|| Resolved::new(device, &from)).transpose() {
         Ok(resolved) => resolved,
         Err(e) => {
             to.destroy(d);

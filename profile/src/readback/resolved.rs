@@ -4,9 +4,10 @@
 //! devices without memory for it.
 #![allow(unsafe_code)]
 
-use crate::changes::memory::barrier;
+use crate::changes::memory::{allocate, barrier, memory_type};
 use replay::ash::{self, vk};
 use replay::error::{Error, Result};
+use replay::vulkan::DeviceState;
 
 /// See the module's header.
 pub struct Resolved {
@@ -30,7 +31,8 @@ const COLOUR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
 impl Resolved {
     /// One, and its memory.
-    pub fn new(d: &ash::Device, types: &vk::PhysicalDeviceMemoryProperties, of: &From) -> Result<Self> {
+    pub fn new(device: &DeviceState, of: &From) -> Result<Self> {
+        let d = &device.ash;
         let [width, height] = of.extent;
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
@@ -50,17 +52,8 @@ impl Resolved {
         unsafe {
             let image = d.create_image(&info, None).map_err(|e| Error::driver("vkCreateImage", e))?;
             let needs = d.get_image_memory_requirements(image);
-            let of_type = |flags| {
-                (0..types.memory_type_count).find(|&i| {
-                    needs.memory_type_bits >> i & 1 != 0
-                        && types.memory_types[i as usize].property_flags.contains(flags)
-                })
-            };
-            let ty = of_type(vk::MemoryPropertyFlags::DEVICE_LOCAL)
-                .or_else(|| of_type(vk::MemoryPropertyFlags::empty()))
-                .unwrap_or(0);
-            let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(ty);
-            let memory = d.allocate_memory(&info, None).map_err(|e| Error::driver("vkAllocateMemory", e));
+            let memory = memory_type(device, needs.memory_type_bits, vk::MemoryPropertyFlags::DEVICE_LOCAL)
+                .and_then(|kind| allocate(device, needs.size, kind));
             let memory = memory.inspect_err(|_| d.destroy_image(image, None))?;
             let bound = d.bind_image_memory(image, memory, 0);
             let made = Resolved { image, memory };

@@ -3,7 +3,7 @@
 //! One command buffer, one fence, one staging buffer a device; every copy is submitted and waited for. Nothing here is
 //! in the object table, and nothing is timed.
 
-use super::memory::{Mapped, pool_best_type};
+use super::memory::{Mapped, best_type};
 use super::{DeviceState, ImageState, region};
 use crate::error::{Error, Kind, Result, Vk};
 use crate::vulkan::memory::pool::fits;
@@ -100,11 +100,10 @@ impl Upload {
                 .what("vkCreateBuffer")?;
             let need = d.get_buffer_memory_requirements(buffer);
             let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-            let ty =
-                pool_best_type(props, need.memory_type_bits, visible, vk::MemoryPropertyFlags::HOST_CACHED)
-                    .ok_or_else(|| {
-                    Error::new(Kind::Unsupported, "no coherent host-visible memory for staging")
-                })?;
+            let ty = best_type(props, need.memory_type_bits, visible, vk::MemoryPropertyFlags::HOST_CACHED)
+                .ok_or_else(|| {
+                Error::new(Kind::Unsupported, "no coherent host-visible memory for staging")
+            })?;
             fits(props, ty, need.size)?;
             let info = vk::MemoryAllocateInfo::default().allocation_size(need.size).memory_type_index(ty);
             let memory = d.allocate_memory(&info, None).what("vkAllocateMemory")?;

@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Kind, Result, Vk};
 use crate::vulkan::copyable::COPIES;
-use crate::vulkan::memory::{Alloc, AllocKind, pool_best_type};
+use crate::vulkan::memory::{Alloc, AllocKind, best_type};
 use crate::vulkan::{DeviceState, ImageState, format};
 use ash::vk;
 
@@ -47,7 +47,7 @@ pub(super) fn memory(
 ) -> Result<Alloc> {
     let (none, local) = (vk::MemoryPropertyFlags::empty(), vk::MemoryPropertyFlags::DEVICE_LOCAL);
     let props = d.gpu.memory;
-    let on_device = pool_best_type(&props, need.memory_type_bits, none, local);
+    let on_device = best_type(&props, need.memory_type_bits, none, local);
     if let Ok(a) = d.pool.alloc(&d.ash, &props, need, (none, local), kind, addresses) {
         cost.bytes += need.size;
         return Ok(a);

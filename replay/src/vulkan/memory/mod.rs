@@ -18,7 +18,6 @@ pub(crate) mod state;
 pub use calls::{allocate, bind, bind2, flush, free, map, shadow_query, subresource_layout, unmap};
 pub(crate) use contents::{fill, mapped_at, read, write_resource, write_within};
 pub(crate) use mapped::Mapped;
-pub use pool::Pool;
-pub(crate) use pool::best_type as pool_best_type;
 pub(crate) use pool::{Alloc, AllocKind};
+pub use pool::{Pool, best_type};
 pub(crate) use rows::Rows;
