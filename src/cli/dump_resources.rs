@@ -30,6 +30,9 @@ pub struct DumpResourcesArgs {
     /// The folder to write to; made if it is not there
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
+    /// Of images, write every mip level and array layer that their views name (of 3D images every slice), and not the base alone
+    #[arg(long)]
+    pub all_subresources: bool,
     /// Keep the alpha channel of pictures
     #[arg(long)]
     pub alpha: bool,

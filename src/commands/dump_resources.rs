@@ -17,7 +17,7 @@ pub fn run(args: &DumpResourcesArgs) -> Result<Exit, Failure> {
     let capture = input::open(&args.file, args.run.reading)?;
     let run = args.run.how();
     let frame = frames::one(&capture, &run, args.frames.as_ref(), "draws of one frame are looked at")?;
-    let to = To { folder: &args.output, alpha: args.alpha };
+    let to = To { folder: &args.output, alpha: args.alpha, all_subresources: args.all_subresources };
     let asked = Asked { frame, changes: &args.change, run: &run };
     let said = |file: &str| output::print(format!("{file}\n").as_bytes());
     let (kept, index) = dump(&capture, &asked, &choice, &to, said)?;

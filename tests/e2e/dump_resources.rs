@@ -8,6 +8,11 @@ use std::path::Path;
 
 /// Writes what commands of a frame use, under the validation layer, which has nothing to say; the index.
 fn dumped(name: &str, frame: &str, commands: &[&str], to: &Path) -> Value {
+    dumped_with(&[], name, frame, commands, to)
+}
+
+/// The same, with flags.
+fn dumped_with(flags: &[&str], name: &str, frame: &str, commands: &[&str], to: &Path) -> Value {
     let chosen = commands.iter().map(|c| format!("--commands={c}"));
     let out = reray()
         .arg("dump-resources")
@@ -15,10 +20,11 @@ fn dumped(name: &str, frame: &str, commands: &[&str], to: &Path) -> Value {
         .args(["--frames", frame, "--validate", "-o"])
         .arg(to)
         .args(chosen)
+        .args(flags)
         .output();
     let out = out.expect("the program starts");
     let said = text(&out.stderr);
-    assert!(out.status.success(), "{name} {commands:?}: {said}");
+    assert!(out.status.success(), "{name} {flags:?} {commands:?}: {said}");
     let mut told = said.lines().filter(|l| l.contains("validation message"));
     assert!(told.all(|l| l.contains(": 0 validation messages")), "{said}");
     for file in text(&out.stdout).lines() {
@@ -97,6 +103,57 @@ fn several_samples_are_read_as_what_they_are_resolved_into() {
         assert_eq!((&after["blake3"], &after["format"]), (&resolved["blake3"], &resolved["format"]));
         assert!(resolved.get("samples").is_none());
     }
+}
+
+/// What a command has at a binding of set 0.
+fn bound(command: &Value, binding: u32) -> Vec<&Value> {
+    let all = command["resources"].as_array().expect("resources");
+    all.iter().filter(|r| r["descriptor"] == json!([0, binding, 0])).collect()
+}
+
+#[test]
+fn every_level_and_layer_is_read_where_that_is_asked_for() {
+    if !device("resources of levels and layers") {
+        return;
+    }
+    let scratch = Scratch::new("dump-resources-levels");
+    // The draw that shows all images of the scene (`captures/src/scenes/msaa/contents.rs` fills these).
+    let of = |flags: &[&str], to: &Path| dumped_with(flags, "msaa_frames_10_12.gfxr", "11", &["draw=19"], to);
+    let folder = scratch.path("all");
+    let index = of(&["--all-subresources"], &folder);
+    let command = &index["commands"][0];
+    let file = |binding: u32, part: &str| format!("frame_11_draw_19_set_0_binding_{binding}{part}.bin");
+    // Blocks of 8 bytes: of each level those of its three layers, one behind the other.
+    let uploaded = |from: usize, blocks: usize| -> Vec<u8> {
+        (from..from + blocks * 8).map(|i| (i * 37 + i / 8 * 11) as u8).collect()
+    };
+    let mut bricks = bound(command, 7).into_iter();
+    let mut from = 0;
+    for (level, blocks, extent) in [(0, 15, [20, 12]), (1, 6, [10, 6]), (2, 2, [5, 3])] {
+        for layer in 0..3 {
+            let row = bricks.next().expect("a level and layer");
+            assert_eq!((&row["subresource"], &row["extent"]), (&json!([level, layer]), &json!(extent)));
+            assert_eq!(row["format"], "BC1_RGB_UNORM_BLOCK");
+            assert_eq!(row["file"], file(7, &format!("_mip_{level}_layer_{layer}")));
+            assert_eq!(bytes(&folder, row), uploaded(from, blocks), "level {level}, layer {layer}");
+            from += blocks * 8;
+        }
+    }
+    assert_eq!(bricks.next(), None);
+    let dots: Vec<Vec<u8>> = bound(command, 8).into_iter().map(|row| bytes(&folder, row)).collect();
+    assert_eq!(dots, [&[0, 31, 62, 93, 124, 155, 186, 217, 248][..], &[200]]);
+    // What has one level and layer is named as ever.
+    let [stamp] = bound(command, 6)[..] else { panic!("{command:#}") };
+    assert_eq!((&stamp["subresource"], &stamp["file"]), (&json!([0, 0]), &file(6, "").into()));
+    let texel = |x: u8, y: u8| [x * 8, y * 8, (x ^ y) * 8, 255];
+    let texels: Vec<u8> = (0..32).flat_map(|y| (0..32).flat_map(move |x| texel(x, y))).collect();
+    assert_eq!(bytes(&folder, stamp), texels);
+    // Without being asked for, the base alone is read.
+    let folder = scratch.path("base");
+    let index = of(&[], &folder);
+    let [base] = bound(&index["commands"][0], 7)[..] else { panic!("{index:#}") };
+    assert_eq!((&base["subresource"], &base["file"]), (&json!([0, 0]), &file(7, "").into()));
+    assert_eq!(bytes(&folder, base), uploaded(0, 15));
 }
 
 /// Indices of a cube of six sides of four corners each.

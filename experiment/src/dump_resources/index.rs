@@ -93,7 +93,7 @@ pub struct Resource {
     /// Of buffers, the first byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// Of images, the level and the layer.
+    /// Of images, the mip level and the array layer (of 3D images the slice).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subresource: Option<[u32; 2]>,
     /// Of images, the format of the texels.
@@ -122,12 +122,14 @@ pub struct Resource {
     pub not_read: Option<String>,
 }
 
-/// Where to, and how.
+/// Where to, and what.
 pub struct To<'a> {
     /// The folder.
     pub folder: &'a Path,
     /// PNGs keep their alpha channel.
     pub alpha: bool,
+    /// Of images every mip level and array layer that their views name, and not the base alone.
+    pub all_subresources: bool,
 }
 
 /// Files by their contents.
@@ -207,7 +209,7 @@ impl Row {
             let mut row = described(u, Some(Moment::Read));
             match &u.at {
                 At::Bytes(bytes) => {
-                    let stem = self.stem(&row, files.frame);
+                    let stem = self.stem(&row, false, files.frame);
                     let contents = Contents { bytes: bytes.clone(), texture: None };
                     files.contents(&stem, &contents, &mut row, said)?;
                 }
@@ -242,9 +244,10 @@ impl Row {
         }
         row.moment = Some(moment);
         (row.object, row.object_name) = (Some(read.object.0), read.object.1.clone());
+        row.subresource = read.subresource.or(row.subresource);
         match &read.contents {
             Ok(contents) => {
-                let stem = self.stem(&row, files.frame);
+                let stem = self.stem(&row, read.several, files.frame);
                 files.contents(&stem, contents, &mut row, said)?;
             }
             Err(why) => row.not_read = Some(why.clone()),
@@ -253,8 +256,8 @@ impl Row {
         Ok(())
     }
 
-    /// The name of its files, without what they end with.
-    fn stem(&self, of: &Resource, frame: u64) -> String {
+    /// The name of its files, without what they end with; `several`: it is one of several levels and layers.
+    fn stem(&self, of: &Resource, several: bool, frame: u64) -> String {
         let mut what = match of.descriptor {
             Some([set, binding, element]) => {
                 let element = if element == 0 { String::new() } else { format!("_element_{element}") };
@@ -264,6 +267,9 @@ impl Row {
         };
         if let Some(binding) = of.binding {
             what.push_str(&format!("_{binding}"));
+        }
+        if let Some([level, layer]) = of.subresource.filter(|_| several) {
+            what.push_str(&format!("_mip_{level}_layer_{layer}"));
         }
         let moment = match of.moment {
             Some(Moment::Before) => "_before",
@@ -312,7 +318,7 @@ mod tests {
     #[test]
     fn equal_contents_are_one_file_and_rows_are_in_order() {
         let folder = tempfile::tempdir().expect("a folder");
-        let to = To { folder: folder.path(), alpha: false };
+        let to = To { folder: folder.path(), alpha: false, all_subresources: false };
         let mut files = Files::new(&to, 3);
         let told = RefCell::new(0);
         let said = |_: &str| {
@@ -331,6 +337,8 @@ mod tests {
             block: 1,
             which: Which::After(0),
             object: (9, "b".into()),
+            subresource: None,
+            several: false,
             contents: Ok(Contents { bytes: bytes.to_vec(), texture: None }),
         };
         let mut row = Row::of(2, &Action::default());
@@ -354,5 +362,17 @@ mod tests {
         assert_eq!(*told.borrow(), 2);
         assert_eq!(std::fs::read(folder.path().join(after)).expect("a file"), b"abcd");
         assert_eq!(row.resources[0].offset, Some(16));
+        // Levels and layers are rows and files of their own.
+        let image = used("sampled image", Some([0, 2, 0]), "read");
+        for (layer, bytes) in [(3, b"left"), (4, b"rest")] {
+            let part = Readback { subresource: Some([1, layer]), several: true, ..read(bytes) };
+            row.read(Some(&image), Moment::Read, &part, &mut files, &said).expect("written");
+        }
+        row.sort();
+        for (resource, layer) in row.resources[3..].iter().zip([3, 4]) {
+            let file = format!("frame_3_draw_2_set_0_binding_2_mip_1_layer_{layer}.bin");
+            assert_eq!((resource.subresource, &resource.file), (Some([1, layer]), &Some(file)));
+        }
+        assert_eq!((row.resources.len(), *told.borrow()), (5, 4));
     }
 }

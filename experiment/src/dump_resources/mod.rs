@@ -43,7 +43,7 @@ pub fn dump(
     output::folder(to.folder)?;
     // (an index that was there is not of what is written now)
     let _ = std::fs::remove_file(file(to.folder, asked.frame));
-    let plan = Plan::of(&frame);
+    let plan = Plan::of(&frame, to.all_subresources);
     let chosen: Vec<_> = frame.used.keys().map(|row| frame.actions[*row].clone()).collect();
     let state = state(capture, &chosen, usize::MAX);
     let mut rows: Vec<Row> =

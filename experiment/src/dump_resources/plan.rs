@@ -42,8 +42,8 @@ struct Readers {
 }
 
 impl Plan {
-    /// Of what chosen actions use.
-    pub fn of(frame: &FrameWork) -> Plan {
+    /// Of what chosen actions use; of images every level and layer that their views name, or the base alone.
+    pub fn of(frame: &FrameWork, all_subresources: bool) -> Plan {
         let mut plan = Plan::default();
         for (&row, used) in &frame.used {
             let action = &frame.actions[row];
@@ -77,6 +77,9 @@ impl Plan {
                     }
                 }
             }
+        }
+        for spot in plan.replays.iter_mut().flat_map(|r| r.spots.values_mut()) {
+            spot.all_subresources = all_subresources;
         }
         plan
     }
@@ -160,7 +163,7 @@ mod tests {
         let spots = |r: &Replay| {
             r.spots.iter().map(|(b, s)| (*b, s.before.len(), s.after.len(), s.attachments)).collect()
         };
-        Plan::of(frame).replays.iter().map(|r| (r.left_out.clone(), spots(r))).collect()
+        Plan::of(frame, false).replays.iter().map(|r| (r.left_out.clone(), spots(r))).collect()
     }
 
     #[test]
@@ -182,9 +185,17 @@ mod tests {
             (vec![3], vec![(15, 0, 1, true)]),
         ];
         assert_eq!(planned(&frame), all);
-        let plan = Plan::of(&frame);
-        let read =
-            |which| Readback { block: 15, which, object: (0, String::new()), contents: Err(String::new()) };
+        let plan = Plan::of(&frame, true);
+        let mut spots = plan.replays.iter().flat_map(|r| r.spots.values());
+        assert!(spots.all(|s| s.all_subresources), "in the same replays");
+        let read = |which| Readback {
+            block: 15,
+            which,
+            object: (0, String::new()),
+            subresource: None,
+            several: false,
+            contents: Err(String::new()),
+        };
         let attachment = || read(Which::Attachment("color0".into()));
         let whose = plan.readers(1, &attachment());
         assert_eq!(whose, [(1, Moment::After, None), (2, Moment::Before, None)]);

@@ -1,6 +1,6 @@
 //! Copies of images and buffers, recorded into the application's command buffers, and read once the device has made them.
 //!
-//! Guarantees: layouts and contents are as before. Of a view its first level and layer are copied. Of several samples a texel it is what the device
+//! Guarantees: layouts and contents are as before. Of a view the base level and layer are copied. Of several samples a texel it is what the device
 //! resolves them into: the mean, of integers one of them. Refuses, with the reason: depth of several samples, images of several
 //! planes, transient ones, formats of an unknown size, buffers that are not there any more, what a queue without graphics cannot copy, and more than [`MOST_BYTES`].
 #![allow(unsafe_code)]
@@ -139,7 +139,9 @@ impl Copy {
 /// Memory for a copy.
 fn room(vk: &Vulkan, device: u64, bytes: u64, most: u64) -> Result<Read<Readable>> {
     if bytes > most {
-        return Ok(Err(format!("has {bytes} bytes, and no more than {most} are read")));
+        return Ok(Err(format!(
+            "has {bytes} bytes, more than the {most} that may still be read of one resource"
+        )));
     }
     let d = vk.device(device)?;
     let made = Readable::new(&d.ash, &d.gpu.memory, bytes);

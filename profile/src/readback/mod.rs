@@ -11,6 +11,7 @@
 mod attachments;
 pub mod copies;
 mod resolved;
+mod subresources;
 
 use crate::hooks::resources::enclosed;
 use crate::hooks::screenshot::follow::{SUBMITS, all_names};
@@ -27,6 +28,7 @@ use replay::hook::{Commands, Hook, Needs, Next};
 use replay::vulkan::DeviceState;
 use std::collections::{BTreeMap, HashSet};
 use world::commands::RENDERING_SUSPENDING;
+use world::objects::ImageView;
 use world::{Depth, Frame, Outcome, World};
 
 /// What is to be read at the command of a block.
@@ -34,13 +36,15 @@ use world::{Depth, Frame, Outcome, World};
 pub struct Spot {
     /// The command ends a pass: what the pass leaves in its attachments.
     pub attachments: bool,
+    /// Of images every mip level and array layer that their views name is read, and not the base alone.
+    pub all_subresources: bool,
     /// What these hold before the command.
     pub before: Vec<Source>,
     /// What these hold behind it.
     pub after: Vec<Source>,
 }
 
-/// Copies of one replay that are not of attachments: how many, and bytes of all of them, at most.
+/// Copies of one replay that are not of attachments: how many (each level and layer is one), and bytes of all of them, at most.
 const MOST: (usize, u64) = (2000, 2 << 30);
 
 /// By block.
@@ -66,6 +70,10 @@ pub struct Readback {
     pub which: Which,
     /// The captured id of the image or buffer, and its debug name.
     pub object: (u64, String),
+    /// Of images the mip level and the array layer (of 3D images the slice).
+    pub subresource: Option<[u32; 2]>,
+    /// Others of the same view are read, too.
+    pub several: bool,
     /// Its contents, or why there are none.
     pub contents: Read<Contents>,
 }
@@ -73,11 +81,38 @@ pub struct Readback {
 /// Who takes them, in the order of blocks.
 pub type Taker = Box<dyn FnMut(Readback) -> Result<()>>;
 
-/// A copy that was recorded, of an object.
-struct Recorded {
+/// A resource, or a level and layer of it: what is to be copied of it, or the copy.
+struct Part<T> {
     which: Which,
     object: u64,
-    made: Read<Copy>,
+    subresource: Option<[u32; 2]>,
+    several: bool,
+    it: Read<T>,
+}
+
+/// What is to be copied of a source, whose image may have been an attachment that is `left` in another layout.
+fn parts(
+    world: &World,
+    (which, object, source): (Which, u64, Read<Source>),
+    all: bool,
+    left: &[(ImageView, u32)],
+) -> Vec<Part<Source>> {
+    let (view, layout) = match source {
+        Ok(Source::Image(view, layout)) => (view, layout),
+        it => return vec![Part { which, object, subresource: None, several: false, it }],
+    };
+    let image = world.images.get(&view.image).filter(|_| all);
+    let mut views = image.map_or(vec![], |image| subresources::each(image, &view));
+    if views.is_empty() {
+        views.push(view);
+    }
+    let several = views.len() > 1;
+    let part = |view: ImageView| {
+        let layout = left_in(left, &view).unwrap_or(layout);
+        let subresource = Some([view.range.level, view.range.layer]);
+        Part { which: which.clone(), object, subresource, several, it: Ok(Source::Image(view, layout)) }
+    };
+    views.into_iter().map(part).collect()
 }
 
 /// See the module's header.
@@ -86,7 +121,7 @@ pub struct ReadbackHook {
     spots: Spots,
     watchdog_ns: u64,
     take: Taker,
-    recorded: BTreeMap<u64, Vec<Recorded>>,
+    recorded: BTreeMap<u64, Vec<Part<Copy>>>,
     /// How many copies there are, and their bytes.
     made: (usize, u64),
     queues: HashSet<u64>,
@@ -100,41 +135,39 @@ impl ReadbackHook {
     }
 
     /// What of a command is to be copied now, or cannot be.
-    fn wanted(&self, cx: &mut Executor, call: &Call, behind: bool) -> Vec<(Which, u64, Read<Source>)> {
+    fn wanted(&self, world: &World, call: &Call, behind: bool) -> Vec<Part<Source>> {
         let Some(spot) = self.spots.get(&call.block) else { return vec![] };
         let (mut all, mut left) = (vec![], vec![]);
+        let each = spot.all_subresources;
         if behind && spot.attachments {
-            let world = cx.objects.world();
             let pass = ended(world, call.image.u64(0)).filter(|p| p.flags & RENDERING_SUSPENDING == 0);
             for of in pass.iter().flat_map(|pass| seen(world, pass)) {
                 let source = match of.apart {
                     true => Err(IS_APART.to_owned()),
                     false => Ok(Source::Image(of.view, of.layout)),
                 };
-                all.push((Which::Attachment(of.name), of.view.image, source));
+                let attachment = (Which::Attachment(of.name), of.view.image, source);
+                all.extend(parts(world, attachment, each, &[]));
             }
             left = pass.map_or_else(Vec::new, |pass| layouts(world, &pass));
         }
-        // (what the pass has had as an attachment is in the layout that the pass leaves it in)
-        let as_left = |source: &Source| match *source {
-            Source::Image(view, layout) => Source::Image(view, left_in(&left, &view).unwrap_or(layout)),
-            buffer => buffer,
-        };
         let (of, which): (_, fn(usize) -> Which) =
             if behind { (&spot.after, Which::After) } else { (&spot.before, Which::Before) };
-        all.extend(of.iter().enumerate().map(|(n, s)| (which(n), s.object(), Ok(as_left(s)))));
+        // (what the pass has had as an attachment is in the layout that the pass leaves it in)
+        let of = of.iter().enumerate();
+        all.extend(of.flat_map(|(n, s)| parts(world, (which(n), s.object(), Ok(*s)), each, &left)));
         all
     }
 
     /// Records the copies before or behind a command.
     fn copy(&mut self, cx: &mut Executor, call: &Call, behind: bool) -> Result<()> {
-        let wanted = self.wanted(cx, call, behind);
+        let wanted = self.wanted(cx.objects.world(), call, behind);
         let buffer = call.image.u64(0);
         let commands = vk::CommandBuffer::from_raw(cx.objects.live(buffer));
         let family = family(cx.objects.world(), buffer);
         let Some(vk) = cx.backend.vulkan() else { return Ok(()) };
-        let (mut all, mut failed) = (vec![], Ok(()));
-        let device = wanted.iter().find_map(|w| match w.2.as_ref().ok()? {
+        let (mut all, mut failed) = (Vec::<Part<Copy>>::new(), Ok(()));
+        let device = wanted.iter().find_map(|w| match w.it.as_ref().ok()? {
             Source::Buffer(id, ..) => vk.buffer(*id).map(|b| b.device),
             Source::Image(view, _) => vk.image(view.image).map(|i| i.device),
         });
@@ -147,21 +180,27 @@ impl ReadbackHook {
         let into = copies::Into { commands, graphics };
         let before = &mut self.made;
         let record = || {
-            for (which, object, source) in wanted {
+            for Part { which, object, subresource, several, it: source } in wanted {
                 let attachment = matches!(which, Which::Attachment(_));
                 let many = !attachment && (before.0 >= MOST.0 || before.1 >= MOST.1);
                 let why = || "is one of too many for one replay: choose fewer commands".to_owned();
                 let source = source.and_then(|s| if many { Err(why()) } else { Ok(s) });
-                let most = if attachment { u64::MAX } else { MOST_BYTES };
-                let made = source.map(|source| Copy::record(vk, into, &source, most));
-                if let (Ok(Ok(Ok(copy))), false) = (&made, attachment) {
+                // (its levels and layers stand one behind the other)
+                let same = all.iter().rev().take_while(|part| part.which == which);
+                let taken: u64 = same.flat_map(|part| &part.it).map(Copy::bytes).sum();
+                let most = if attachment { u64::MAX } else { MOST_BYTES.saturating_sub(taken) };
+                let it = match source.map(|source| Copy::record(vk, into, &source, most)) {
+                    Ok(Ok(made)) => made,
+                    Ok(Err(e)) => {
+                        failed = Err(e);
+                        continue;
+                    }
+                    Err(why) => Err(why),
+                };
+                if let (Ok(copy), false) = (&it, attachment) {
                     *before = (before.0 + 1, before.1 + copy.bytes());
                 }
-                match made {
-                    Ok(Ok(made)) => all.push(Recorded { which, object, made }),
-                    Ok(Err(e)) => failed = Err(e),
-                    Err(why) => all.push(Recorded { which, object, made: Err(why) }),
-                }
+                all.push(Part { which, object, subresource, several, it });
             }
         };
         match device {
@@ -170,11 +209,11 @@ impl ReadbackHook {
         }
         let known = self.recorded.entry(call.block).or_default();
         // (recorded anew, for another time)
-        let again = |r: &Recorded| all.iter().any(|a| a.which == r.which);
+        let again = |r: &Part<Copy>| all.iter().any(|a| a.which == r.which);
         let (before, kept): (Vec<_>, Vec<_>) = std::mem::take(known).into_iter().partition(again);
         *known = kept;
         known.extend(all);
-        before.into_iter().filter_map(|r| r.made.ok()).for_each(|copy| copy.destroy(vk));
+        before.into_iter().filter_map(|r| r.it.ok()).for_each(|copy| copy.destroy(vk));
         failed
     }
 }
@@ -245,7 +284,7 @@ impl ReadbackHook {
         let mut recorded = std::mem::take(&mut self.recorded);
         if let Some(device) = device {
             // (what could not be copied is told at the frame's end)
-            let of = |r: &Recorded| r.made.as_ref().is_ok_and(|copy| copy.device() == device);
+            let of = |r: &Part<Copy>| r.it.as_ref().is_ok_and(|copy| copy.device() == device);
             for (block, all) in &mut recorded {
                 let (now, later): (Vec<_>, Vec<_>) = std::mem::take(all).into_iter().partition(of);
                 *all = now;
@@ -261,10 +300,11 @@ impl ReadbackHook {
         }
         let all = recorded.into_iter().flat_map(|(block, all)| all.into_iter().map(move |r| (block, r)));
         for ((block, r), name) in all.zip(names) {
-            let Recorded { which, object, made } = r;
-            let contents = made.as_ref().map(Copy::read).map_err(Clone::clone);
-            made.into_iter().for_each(|copy| copy.destroy(vk));
-            (self.take)(Readback { block, which, object: (object, name), contents })?;
+            let Part { which, object, subresource, several, it } = r;
+            let contents = it.as_ref().map(Copy::read).map_err(Clone::clone);
+            it.into_iter().for_each(|copy| copy.destroy(vk));
+            let object = (object, name);
+            (self.take)(Readback { block, which, object, subresource, several, contents })?;
         }
         Ok(())
     }
