@@ -156,6 +156,56 @@ fn every_level_and_layer_is_read_where_that_is_asked_for() {
     assert_eq!(bytes(&folder, base), uploaded(0, 15));
 }
 
+#[test]
+fn of_several_samples_of_depth_the_first_is_read() {
+    if !device("resources of several samples of depth") {
+        return;
+    }
+    let scratch = Scratch::new("dump-resources-depth");
+    let name = "msaa_frames_10_12.gfxr";
+    // What the first frame left, which all later ones load and test against (`captures/src/scenes/msaa/relief.glsl`).
+    let relief = |x: u32, y: u32| {
+        let (x, y) = (x / 2, y / 2);
+        let step = (x * 5 + y * 3) ^ ((x >> 2) * 7);
+        (step & 255) as f32 / 256.
+    };
+    let expected: Vec<u8> =
+        (0..96).flat_map(|y| (0..128).flat_map(move |x| relief(x, y).to_le_bytes())).collect();
+    let first = |row: &Value| {
+        assert_eq!((&row["samples"], &row["resolve_mode"]), (&json!(4), &json!("SAMPLE_ZERO")), "{row:#}");
+    };
+    let folder = scratch.path("draw");
+    let index = dumped(name, "11", &["draw=1"], &folder);
+    let [before, after] = of(&index["commands"][0], "depth")[..] else { panic!("{index:#}") };
+    for row in [before, after] {
+        first(row);
+        assert_eq!((&row["format"], &row["extent"]), (&json!("D32_SFLOAT"), &json!([128, 96])));
+        assert!(bytes(&folder, row) == expected, "{row:#}");
+    }
+    // Colours are the mean, as ever; with one sample for each pixel depth is the same, as the scene draws whole pixels.
+    let [colour, _] = of(&index["commands"][0], "color0")[..] else { panic!("{index:#}") };
+    assert_eq!((&colour["samples"], colour.get("resolve_mode")), (&json!(4), None));
+    let folder = scratch.path("one");
+    let index = dumped_with(&["--change", "no-multisampling"], name, "11", &["draw=1"], &folder);
+    for row in of(&index["commands"][0], "depth") {
+        assert_eq!((row.get("samples"), row.get("resolve_mode")), (None, None));
+        assert!(bytes(&folder, row) == expected, "{row:#}");
+    }
+    // Two layers of 16 bits, that a shader reads (`captures/src/scenes/msaa/shadow.frag`).
+    let folder = scratch.path("layers");
+    let index = dumped_with(&["--all-subresources"], name, "11", &["draw=19"], &folder);
+    let layers = bound(&index["commands"][0], 5);
+    assert_eq!(layers.len(), 2, "{index:#}");
+    for (layer, row) in (0..).zip(layers) {
+        first(row);
+        assert_eq!((&row["subresource"], &row["format"]), (&json!([0, layer]), &json!("D16_UNORM")));
+        let depth = |x: u32, y: u32| ((x * 2047 + y * 31 + layer * 977) & 65535) as u16;
+        let depths: Vec<u8> =
+            (0..32).flat_map(|y| (0..32).flat_map(move |x| depth(x, y).to_le_bytes())).collect();
+        assert!(bytes(&folder, row) == depths, "{row:#}");
+    }
+}
+
 /// Indices of a cube of six sides of four corners each.
 fn cube_indices() -> Vec<u8> {
     let side = |side: u16| [0, 1, 2, 2, 3, 0].map(|corner: u16| side * 4 + corner);

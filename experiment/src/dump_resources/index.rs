@@ -102,9 +102,12 @@ pub struct Resource {
     /// Of images, width and height.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extent: Option<[u32; 2]>,
-    /// Of images of several samples a texel, how many. Their mean was read; of integers, one of them.
+    /// Of images of several samples a texel, how many. Their mean was read; of integers, one of them; of depth and stencil, the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<u32>,
+    /// Where the first of these was read: SAMPLE_ZERO, the VkResolveModeFlagBits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolve_mode: Option<&'static str>,
     /// Bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
@@ -181,6 +184,7 @@ impl<'a> Files<'a> {
         let Some(texture) = of.texture else { return Ok(()) };
         (into.format, into.extent) = (Some(name(texture.format)), Some(texture.extent));
         into.samples = Some(texture.samples).filter(|n| *n > 1);
+        into.resolve_mode = texture.first_sample.then_some("SAMPLE_ZERO");
         // (texels of one kind are one picture, whoever has them)
         let of_texels = format!("{hash} {texture:?}");
         let key = blake3::hash(of_texels.as_bytes());

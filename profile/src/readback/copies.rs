@@ -1,11 +1,11 @@
 //! Copies of images and buffers, recorded into the application's command buffers, and read once the device has made them.
 //!
 //! Guarantees: layouts and contents are as before. Of a view the base level and layer are copied. Of several samples a texel it is what the device
-//! resolves them into: the mean, of integers one of them. Refuses, with the reason: depth of several samples, images of several
-//! planes, transient ones, formats of an unknown size, buffers that are not there any more, what a queue without graphics cannot copy, and more than [`MOST_BYTES`].
+//! resolves them into: the mean, of integers one of them, of depth and stencil the first. Refuses, with the reason: depth and stencil of several samples where the
+//! device cannot resolve them, images of several planes, transient ones, formats of an unknown size, buffers that are not there any more, what a queue without graphics cannot copy, and more than [`MOST_BYTES`].
 #![allow(unsafe_code)]
 
-use super::resolved::{From, Resolved};
+use super::resolved::{From, Resolved, renders};
 use crate::changes::memory::barrier;
 use crate::hooks::readable::Readable;
 use crate::hooks::screenshot::read::{Read, Texels, readable};
@@ -56,6 +56,8 @@ pub struct Texture {
     pub extent: [u32; 2],
     /// Samples of each texel in the image; what was copied has one.
     pub samples: u32,
+    /// Of several, the first was copied.
+    pub first_sample: bool,
 }
 
 /// What was read.
@@ -201,10 +203,14 @@ fn image(
         )));
     };
     let aspect = Aspect::from_raw(aspect);
+    let device = vk.device(image.device)?;
     let several = image.samples != vk::SampleCountFlags::TYPE_1;
-    if several && aspect != Aspect::COLOR {
+    let first_sample = several && aspect != Aspect::COLOR;
+    if first_sample && !renders(vk, device) {
         let n = image.samples.as_raw();
-        return Ok(Err(format!("has {n} samples a texel, and depth is not resolved here")));
+        return Ok(Err(format!(
+            "has {n} samples a texel, and this device cannot resolve depth without Vulkan 1.3"
+        )));
     }
     if !graphics && (several || aspect != Aspect::COLOR) {
         return Ok(Err("is used on a queue without graphics, which cannot copy it".into()));
@@ -233,9 +239,10 @@ fn image(
         base_array_layer: layer,
         layer_count: 1,
     };
-    let device = vk.device(image.device)?;
     let d = &device.ash;
-    let from = From { image: image.live, format: image.format, layers, extent: [width, height] };
+    let extent = [width, height];
+    let from =
+        From { image: image.live, format: image.format, aspects, samples: image.samples, layers, extent };
     let resolved = match several.then(|| Resolved::new(device, &from)).transpose() {
         Ok(resolved) => resolved,
         Err(e) => {
@@ -262,8 +269,9 @@ fn image(
     barrier(d, commands, (image.live, range), copied, layout);
     let texture = Texture {
         format: format::of_aspect(image.format, aspect),
-        extent: [width, height],
+        extent,
         samples: image.samples.as_raw(),
+        first_sample,
     };
     Ok(Ok(Copy { device: image.device, to, resolved, texture: Some(texture) }))
 }

@@ -234,7 +234,12 @@ impl Hook for ReadbackHook {
     }
 
     fn needs(&self) -> Needs {
-        Needs { transfer_src: true, kept_attachments: true, ..Needs::default() }
+        Needs {
+            transfer_src: true,
+            kept_attachments: true,
+            optional_features: vec![resolved::RENDERING],
+            ..Needs::default()
+        }
     }
 
     fn follows(&self) -> Depth {
