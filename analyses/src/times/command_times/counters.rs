@@ -1,7 +1,7 @@
 //! Counters of spans: those of what lies within one added to its own.
 
 use super::columns;
-use super::sums::{Counts, Top, at};
+use super::sums::{Counts, Top, add, at};
 use crate::report::sheet::{Meaning, OTHERS};
 use crate::report::{Cell, Column, Table};
 use std::collections::HashMap;
