@@ -407,7 +407,7 @@ pub struct ExtractArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every call is decoded and encoded again, every metadata block read and written again; both must give the same bytes.
-Then the capture is replayed on Echo, a backend that answers with what was recorded: calls must fit each other.
+Then the capture is replayed without a driver, with the answers that were recorded: calls must fit each other.
 What does not is listed, blocks with their offsets. Exit code 0 only if there is nothing, 5 otherwise.
 
 Example:

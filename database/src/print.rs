@@ -5,6 +5,7 @@
 
 use crate::query::{Answer, Take};
 use analyses::report::escape;
+use analyses::report::text::aligned;
 
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum Format {
 /// An answer on its way out; `W` takes text, and says whether more is wanted.
 pub struct Printed<W: FnMut(&str) -> bool> {
     format: Format,
+    /// How many columns text has.
+    within: Option<usize>,
     write: W,
     names: Vec<String>,
     /// Of text, whose widths are known at the end: cells, and whether each is a number.
@@ -28,9 +31,9 @@ pub struct Printed<W: FnMut(&str) -> bool> {
 }
 
 impl<W: FnMut(&str) -> bool> Printed<W> {
-    /// Nothing yet.
-    pub fn new(format: Format, write: W) -> Self {
-        Printed { format, write, names: vec![], rows: vec![], first: true }
+    /// Nothing yet; text in so many columns.
+    pub fn new(format: Format, within: Option<usize>, write: W) -> Self {
+        Printed { format, within, write, names: vec![], rows: vec![], first: true }
     }
 
     /// The answer has ended.
@@ -38,7 +41,17 @@ impl<W: FnMut(&str) -> bool> Printed<W> {
         match self.format {
             Format::Csv => {}
             Format::Json => drop((self.write)("\n]\n")),
-            Format::Text => drop((self.write)(&aligned(&self.names, &self.rows))),
+            Format::Text => {
+                let numbers: Vec<bool> = (0..self.names.len())
+                    .map(|i| {
+                        let mut cells = self.rows.iter().map(|r| &r[i]);
+                        cells.clone().any(|c| c.1) && cells.all(|c| c.1 || c.0.is_empty())
+                    })
+                    .collect();
+                let rows = self.rows.into_iter().map(|r| r.into_iter().map(|c| c.0).collect());
+                let lines: Vec<Vec<String>> = [self.names].into_iter().chain(rows).collect();
+                (self.write)(&aligned(&lines, &numbers, self.within));
+            }
         }
     }
 }
@@ -78,26 +91,6 @@ fn line(cells: impl Iterator<Item = String>) -> String {
     cells.collect::<Vec<_>>().join(",") + "\n"
 }
 
-/// Columns below each other, numbers to the right.
-fn aligned(names: &[String], rows: &[Vec<(String, bool)>]) -> String {
-    let width = |text: &str| text.chars().count();
-    let widest = |i: usize| rows.iter().map(|r| width(&r[i].0)).chain([width(&names[i])]).max();
-    let widths: Vec<usize> = (0..names.len()).map(|i| widest(i).unwrap_or(0)).collect();
-    let numbers: Vec<bool> = (0..names.len())
-        .map(|i| rows.iter().any(|r| r[i].1) && rows.iter().all(|r| r[i].1 || r[i].0.is_empty()))
-        .collect();
-    let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let padded = cells.enumerate().map(|(i, c)| {
-            let pad = " ".repeat(widths[i] - width(c));
-            if numbers[i] { pad + c } else { c.to_owned() + &pad }
-        });
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
-    };
-    let mut out = line(&mut names.iter().map(String::as_str));
-    rows.iter().for_each(|r| out.push_str(&line(&mut r.iter().map(|c| c.0.as_str()))));
-    out
-}
-
 fn plain(value: &Answer<'_>) -> String {
     match value {
         Answer::Null => String::new(),
@@ -132,15 +125,6 @@ fn csv(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_is_aligned_and_numbers_stand_to_the_right() {
-        let cell = |t: &str, n| (t.to_owned(), n);
-        let rows =
-            [vec![cell("vkÄ", false), cell("7", true)], vec![cell("vkCmdDraw", false), cell("12", true)]];
-        let text = aligned(&["name".into(), "calls".into()], &rows);
-        assert_eq!(text, "name       calls\nvkÄ            7\nvkCmdDraw     12\n");
-    }
 
     #[test]
     fn values_are_quoted_as_their_form_wants_it() {

@@ -136,11 +136,8 @@ fn contents(p: &mut Page, s: &Summary) {
         p.line("numbers", format!("{} to {}", s.frames.first, s.frames.last));
         p.line("ended by", s.frames.ended_by);
     }
-    if s.frames.count == 0 && s.calls.submits > 0 {
-        p.line(
-            "at a replay",
-            format!("{}, as each submission ends one where nothing is presented", s.calls.submits),
-        );
+    if let Some(n) = s.frames.submissions {
+        p.line("at a replay", format!("{n}, as each submission ends one where nothing is presented"));
     }
     if let Some(c) = &s.frames.cycle {
         p.line(
@@ -155,10 +152,10 @@ fn contents(p: &mut Page, s: &Summary) {
     let c = &s.calls;
     p.line("calls", c.total);
     p.line("threads", c.threads);
-    p.count("draws", c.draws);
-    p.count("dispatches", c.dispatches);
-    p.count("trace rays", c.trace_rays);
-    p.count("structures built", c.acceleration_builds);
+    p.count("draws recorded", c.draws);
+    p.count("dispatches recorded", c.dispatches);
+    p.count("traces recorded", c.trace_rays);
+    p.count("builds recorded", c.acceleration_builds);
     p.count("submits", c.submits);
     p.count("presents", c.presents);
 

@@ -5,10 +5,11 @@
 //! suffices) shows in a replay only.
 
 use crate::cli::CheckArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, columns};
 use crate::input::{self, Complaints};
 use crate::output;
 use analyses::report::escape;
+use analyses::report::text::aligned;
 use gfxr_parse::container::Capture;
 use replay::session::check;
 use replay::vulkan::portability::Verdict;
@@ -47,7 +48,7 @@ fn to_text(capture: &Capture, v: &Verdict) -> String {
             let _ = writeln!(t, "{}", escape::line(&because));
         }
     }
-    t + "\n" + &table(&v.lines)
+    t + "\n" + &table(&v.lines, columns())
 }
 
 fn amounts(l: &Line) -> String {
@@ -61,7 +62,7 @@ fn amounts(l: &Line) -> String {
 }
 
 /// The table: what was asked for, how much of it, what is here, what is done.
-pub fn table(lines: &[Line]) -> String {
+pub fn table(lines: &[Line], within: Option<usize>) -> String {
     let here = |l: &Line| {
         let yes = if l.here { "yes" } else { "no" };
         if l.found.is_empty() { yes.to_owned() } else { l.found.clone() }
@@ -75,14 +76,8 @@ pub fn table(lines: &[Line]) -> String {
         [l.sort.name(), &l.what, &l.asked, &here(l), l.done.name(), bridge]
             .map(|t| escape::line(t).into_owned())
     }));
-    let width = |i: usize| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..5).map(width).collect();
-    let mut t = String::new();
-    for r in &rows {
-        let cells = r.iter().zip(&widths).map(|(c, w)| format!("{c:<w$}")).collect::<Vec<_>>().join("  ");
-        let _ = writeln!(t, "{}", format!("{cells}  {}", r[5]).trim_end());
-    }
-    t
+    let lines: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
+    aligned(&lines, &[false; 6], within)
 }
 
 /// The same as JSON.

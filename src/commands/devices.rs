@@ -1,9 +1,10 @@
 //! `devices`: what this machine can replay and instrument, and what to install when the answer is nothing.
 
 use crate::cli::DevicesArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, columns};
 use crate::output;
-use replay::vulkan::inspect::{DeviceReport, devices};
+use analyses::report::text::described;
+use replay::vulkan::inspect::{Ability, DeviceReport, devices};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -48,9 +49,11 @@ fn to_text(found: &[DeviceReport]) -> String {
             d.subgroup_size,
             d.subgroup_stages.join(", ")
         );
-        for a in &d.abilities {
-            let _ = writeln!(t, "   {:<3} {:<50} {}", if a.here { "yes" } else { "no" }, a.what, a.for_what);
-        }
+        let ability = |a: &Ability| {
+            let for_what = if a.for_what.is_empty() { String::new() } else { format!(": {}", a.for_what) };
+            (if a.here { "   yes" } else { "   no" }, format!("{}{for_what}", a.what))
+        };
+        t += &described(d.abilities.iter().map(ability), columns());
         t.push('\n');
     }
     t

@@ -15,7 +15,6 @@ use gfxr_parse::error::Error;
 use gfxr_parse::print::{Binaries, Counts, Form, Options, Printer, record_name};
 use gfxr_parse::schema::generated::COMMANDS;
 use std::collections::HashSet;
-use std::fs;
 
 /// How many blocks, or bytes of them, a thread takes at a time: their output should fit a core's own cache.
 const PIECE_BLOCKS: usize = 512;
@@ -27,7 +26,7 @@ const UNWANTED_BYTES: u64 = 64;
 pub fn run(args: &DumpArgs) -> Result<Exit, Failure> {
     let capture = input::open(&args.file, args.memory)?;
     if let Some(folder) = &args.binaries {
-        fs::create_dir_all(folder).map_err(|e| Failure::new(format_args!("{}: {e}", folder.display())))?;
+        output::folder(folder)?;
     }
     let binaries = match (args.no_binaries, &args.binaries) {
         (true, _) => Binaries::None,

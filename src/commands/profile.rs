@@ -4,7 +4,7 @@
 //! error (exit code 5) that names the pass. Refuses nothing of its own.
 
 use crate::cli::{CountersBy, ProfileArgs};
-use crate::exit::{Exit, Failure, complain};
+use crate::exit::{Exit, Failure, columns, complain};
 use crate::output;
 use experiment::record::{Counted, Settings, list, record};
 use trace::plan::Passes;
@@ -12,7 +12,7 @@ use trace::plan::Passes;
 /// Runs it.
 pub fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
     if args.list {
-        output::print(list().as_bytes())?;
+        output::print(list(columns()).as_bytes())?;
         return Ok(Exit::Done);
     }
     let recorded = record(&settings(args)?)?;

@@ -197,7 +197,7 @@ fn complaints(args: &ReplayArgs, s: &Summary) -> Exit {
         s.report.validation.iter().take(50).for_each(detail);
     }
     if args.run.negotiation {
-        exit::several("", super::check::table(&s.negotiation).trim_end());
+        exit::several("", super::check::table(&s.negotiation, columns()).trim_end());
     }
     if exit::verbose() {
         for l in s.negotiation.iter().filter(|l| l.done != replay::vulkan::portability::Done::Kept) {

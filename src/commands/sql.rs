@@ -4,7 +4,7 @@
 //! code 2.
 
 use crate::cli::{SqlArgs, SqlFormat};
-use crate::exit::{Exit, Failure, complain};
+use crate::exit::{Exit, Failure, columns, complain};
 use crate::input;
 use crate::output::Output;
 use database::print::{Format, Printed};
@@ -38,7 +38,7 @@ pub fn run(args: &SqlArgs) -> Result<Exit, Failure> {
             SqlFormat::Json => Format::Json,
         };
         let mut failed = None;
-        let mut table = Printed::new(format, |text: &str| {
+        let mut table = Printed::new(format, columns(), |text: &str| {
             if let Err(e) = out.write(text.as_bytes()) {
                 failed.get_or_insert(e);
             }
@@ -46,8 +46,12 @@ pub fn run(args: &SqlArgs) -> Result<Exit, Failure> {
         });
         let asked = db.ask(&question, &mut table);
         asked.map_err(|e| {
-            let hint = "--schema prints which tables and columns there are";
-            Failure::usage(format_args!("{e}; {hint}"))
+            let text = e.to_string();
+            let hint = match text.contains("no such") {
+                true => "; --schema prints which tables and columns there are",
+                false => "",
+            };
+            Failure::usage(format_args!("{text}{hint}"))
         })?;
         table.finish();
         failed.map_or(Ok(()), Err)?;

@@ -54,7 +54,7 @@ pub fn made(
         }
     }
     if made.iter().all(|m| m.0.is_empty()) {
-        return Err(Failure::new(format_args!("{}: frame {frame} has no rays there", rays.display())));
+        return Err(Failure::new(format_args!("frame {frame} traces no rays with vkCmdTraceRays*")));
     }
     std::fs::create_dir_all(to).map_err(|e| Failure::new(format_args!("{}: {e}", to.display())))?;
     let mut all = BTreeMap::new();

@@ -25,13 +25,12 @@ use gfxr_parse::schema::command;
 use gfxr_parse::shaders;
 pub use index::hash;
 use index::{Index, is_naming};
-use std::fs;
 use std::path::Path;
 
 /// Extracts them into a folder, which is made if it is not there; a headline, and how it went.
 pub fn extract(file: &Path, folder: &Path, memory: Memory) -> std::result::Result<(String, Exit), Failure> {
     let capture = input::open(file, memory)?;
-    fs::create_dir_all(folder).map_err(|e| Failure::new(format_args!("{}: {e}", folder.display())))?;
+    output::folder(folder)?;
     let complaints = Complaints::new(&capture);
     let bar = progress::bytes(capture.bytes().len() as u64, "extract");
     let mut reader = Reader::default();

@@ -175,6 +175,11 @@ impl Asked<'_> {
         notes: &mut Notes,
     ) -> Report {
         progress::step("timing one frame by itself, command by command");
+        if actions.is_empty() {
+            notes.all.push(format!(
+                "Frame {frame} has no draws, dispatches or traces: there was nothing to time."
+            ));
+        }
         let plan = Plan::named("plain");
         let settings = Settings {
             iterations: Some(TURNS[0]),
@@ -182,15 +187,17 @@ impl Asked<'_> {
             assume_subgroups: self.assume_subgroups,
             ..Settings::of_frame(self.file, frame, vec![plan], self.run)
         };
-        let own = match own_times(settings, actions, &to.join("own")) {
-            Ok((own, run)) => {
+        let timed = (!actions.is_empty()).then(|| own_times(settings, actions, &to.join("own")));
+        let own = match timed {
+            None => vec![],
+            Some(Ok((own, run))) => {
                 if on_the_processor([&run].into_iter()) {
                     let why = "The device is the processor, which draws a render pass at its end: own times of draws say little.";
                     notes.all.push(why.into());
                 }
                 own
             }
-            Err(why) => {
+            Some(Err(why)) => {
                 notes.lacks(&format!("Draws of frame {frame} were not timed"), &why);
                 vec![Own::default(); actions.len()]
             }

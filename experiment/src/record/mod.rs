@@ -24,6 +24,7 @@ use crate::files::{input, mmap};
 use crate::frames::{self, missing, no_such_frame};
 use crate::replaying::failure;
 use crate::say::complain;
+use analyses::report::text::described;
 use gfxr_parse::container::Capture;
 use profile::costs::{self, Times, Timing};
 use profile::hooks::arm::ArmCountersHook;
@@ -167,10 +168,9 @@ fn plain(replays: &Replays<'_>, asked: &Asked, last: Option<u64>) -> Result<(Pic
     Ok((pictures.take(), timing.taken(summary.looped.as_ref())))
 }
 
-/// The passes that there are, a line each.
-pub fn list() -> String {
-    let width = PASSES.iter().map(|p| p.name.len()).max().unwrap_or(0);
-    PASSES.iter().map(|p| format!("{:width$}  {}\n", p.name, p.about)).collect()
+/// The passes that there are, in so many columns.
+pub fn list(within: Option<usize>) -> String {
+    described(PASSES.iter().map(|p| (p.name, p.about.to_owned())), within)
 }
 
 /// As many replays with the plan's shaders as it takes, and what is kept of those that do not run anything again.

@@ -1,7 +1,7 @@
 //! `verify`: does every block come back, byte for byte, from what this build understood of it? And do the calls fit
 //! each other (`echo`)?
 //!
-//! Guarantees: a report is good only if every call and every metadata block comes back and the replay on Echo diverges
+//! Guarantees: a report is good only if every call and every metadata block comes back and the replay without a driver diverges
 //! nowhere. Refuses nothing; differing blocks are listed with their offsets, as they are the result.
 
 mod echo;
@@ -165,12 +165,13 @@ pub fn render(r: &Report) -> String {
         out += &format!("warning: {} blocks are of types this build does not read\n", r.skipped);
     }
     if let Some(echo) = &r.echo {
-        echo.first.iter().chain(&echo.error).for_each(|e| out += &format!("echo: {}\n", escape::line(e)));
+        echo.first.iter().chain(&echo.error).for_each(|e| out += &format!("replay: {}\n", escape::line(e)));
         if echo.divergences > echo.first.len() as u64 {
-            out += &format!("echo: and {} more\n", echo.divergences - echo.first.len() as u64);
+            out += &format!("replay: and {} more\n", echo.divergences - echo.first.len() as u64);
         }
         if echo.is_good() {
-            out += &format!("{}: {} calls replay on Echo without divergence\n", r.file, echo.calls);
+            out +=
+                &format!("{}: {} calls replay as they were recorded, without a driver\n", r.file, echo.calls);
         }
     }
     let verdict = if r.different == 0 { "all come back byte for byte" } else { "differ" };

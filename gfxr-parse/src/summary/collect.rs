@@ -55,6 +55,7 @@ pub(super) struct Collector {
     /// For each call id from [`FIRST_CALL`] on: what it tells, and how often it was called.
     calls: Vec<(Told, u64)>,
     foreign: BTreeMap<u32, u64>,
+    submits_of_state: u64,
     skipped: BTreeMap<String, u64>,
     types: [BlockStats; 7],
     threads: HashSet<u64>,
@@ -78,6 +79,7 @@ impl Collector {
             out: Summary { schema_version: SCHEMA_VERSION, ..Summary::default() },
             calls,
             foreign: BTreeMap::new(),
+            submits_of_state: 0,
             skipped: BTreeMap::new(),
             types: Default::default(),
             threads: HashSet::new(),
@@ -124,6 +126,8 @@ impl Collector {
         match block.call_id() {
             Some(id) => {
                 self.out.frames.calls_after_last += u64::from(!place.ends_frame);
+                let submits = |id| command(id).is_some_and(|c| c.name.starts_with("vkQueueSubmit"));
+                self.submits_of_state += u64::from(place.state && submits(id));
                 self.call(block, id);
             }
             None => self.other(block),
@@ -380,6 +384,10 @@ impl Collector {
             FrameRule::Presents => "presents",
             FrameRule::Markers => "markers",
         };
+        if out.frames.count == 0 && out.calls.submits > 0 {
+            out.frames.ended_by = "submissions";
+            out.frames.submissions = Some(out.calls.submits - self.submits_of_state);
+        }
         out.frames.cycle = if out.frames.count == 0 { Cycle::of(capture) } else { None };
         out.frames.trimmed = out.frames.state_blocks > 0;
         let names = [

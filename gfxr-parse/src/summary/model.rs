@@ -212,8 +212,10 @@ pub struct Frames {
     pub first: u64,
     /// The last one's.
     pub last: u64,
-    /// What ends a frame: presents or markers.
+    /// What ends a frame: presents, markers, or, where none of these is there, submissions.
     pub ended_by: &'static str,
+    /// Where nothing ends one: submissions, each of which ends one at a replay; those of a snapshot of the state do not.
+    pub submissions: Option<u64>,
     /// Where nothing ends one: what submissions repeat in.
     pub cycle: Option<Cycle>,
     /// It begins with a snapshot of the state instead of the application's start.

@@ -1,8 +1,8 @@
 //! `analyze --list`: the questions and tables there are, and, of a trace, what it has and can answer.
 
 use crate::cli::AnalyzeFormat;
-use crate::exit::Failure;
-use analyses::report::{Cell, Column, Table, Unit, csv, text};
+use crate::exit::{Failure, columns};
+use analyses::report::{Cell, Column, Table, Unit, counted, csv, text};
 use analyses::{GROUPS, Question};
 use experiment::questions::missing;
 use serde::Serialize;
@@ -46,6 +46,7 @@ pub fn render(dir: Option<&Dir>, format: AnalyzeFormat) -> Result<String, Failur
             let json = serde_json::to_string_pretty(&list).map_err(Failure::new)?;
             Ok(json + "\n")
         }
+        AnalyzeFormat::Text if columns().is_some() => Ok(lines(&list)),
         AnalyzeFormat::Text => Ok(tables(&list).iter().map(text::table).collect::<Vec<_>>().join("\n")),
         AnalyzeFormat::Csv => Ok(tables(&list).iter().map(csv::render).collect::<Vec<_>>().join("\n")),
         AnalyzeFormat::Parquet => Err(Failure::usage("--list prints text, json or csv")),
@@ -84,6 +85,24 @@ fn list(dir: Option<&Dir>) -> List {
     }
     let of_group = |g: &analyses::Group| g.questions.iter().map(|q| question(g.name, q)).collect::<Vec<_>>();
     List { schema_version: 1, questions: GROUPS.iter().flat_map(of_group).collect(), tables: lines }
+}
+
+/// For a terminal, which is not as wide as all of it.
+fn lines(list: &List) -> String {
+    let question = |q: &QuestionLine| {
+        let not = if q.answerable == Some(false) { "(not of this trace) " } else { "" };
+        (q.name, format!("{not}{}", q.about))
+    };
+    let table = |t: &'_ TableLine| {
+        let rows = t.rows.map_or(String::new(), |n| format!("{}; each: ", counted(n, "row")));
+        format!("{rows}{}", t.about)
+    };
+    let questions = text::described(list.questions.iter().map(question), columns());
+    let tables = list.tables.iter().map(|t| (t.name.as_str(), table(t)));
+    let tables = text::described(tables, columns());
+    format!(
+        "Questions\n{questions}\nTables, and what a row is\n{tables}\n--wide shows groups and the tables that questions need.\n"
+    )
 }
 
 fn tables(list: &List) -> [Table; 2] {

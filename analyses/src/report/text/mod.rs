@@ -10,7 +10,8 @@ mod fit;
 use super::escape;
 use super::sketch::sketch;
 use super::{Cell, Cost, Mark, Report, Series, Table, Unit};
-use fit::{width, wrapped};
+use fit::width;
+pub use fit::{aligned, described, wrapped};
 use std::fmt::Write;
 
 /// The report as text, with a line end.
@@ -60,7 +61,8 @@ pub fn table(table: &Table) -> String {
     table_within(table, None)
 }
 
-fn table_within(table: &Table, within: Option<usize>) -> String {
+/// The same in so many columns.
+pub fn table_within(table: &Table, within: Option<usize>) -> String {
     let mut lines =
         vec![table.columns.iter().map(|column| escape::line(&column.name).into_owned()).collect::<Vec<_>>()];
     let units: Vec<_> = table.columns.iter().map(|column| column.unit.symbol().to_owned()).collect();
@@ -73,33 +75,8 @@ fn table_within(table: &Table, within: Option<usize>) -> String {
         );
     }
 
-    let widths: Vec<usize> = (0..table.columns.len())
-        .map(|index| {
-            lines.iter().filter_map(|line| line.get(index)).map(|cell| width(cell)).max().unwrap_or(0)
-        })
-        .collect();
-    let widths = fit::widths(table, widths, within);
-    let mut text = String::new();
-    for line in &lines {
-        let mut out = String::new();
-        for ((cell, column), &column_width) in line.iter().zip(&table.columns).zip(&widths) {
-            if !std::ptr::eq(column, &table.columns[0]) {
-                out.push_str(&" ".repeat(fit::GAP));
-            }
-            let cell = &fit::cut(cell, column_width);
-            let padding = " ".repeat(column_width - width(cell));
-            if column.unit == Unit::Text {
-                out.push_str(cell);
-                out.push_str(&padding);
-            } else {
-                out.push_str(&padding);
-                out.push_str(cell);
-            }
-        }
-        text.push_str(out.trim_end());
-        text.push('\n');
-    }
-    text
+    let numbers: Vec<bool> = table.columns.iter().map(|c| c.unit != Unit::Text).collect();
+    aligned(&lines, &numbers, within)
 }
 
 fn render_cell(cell: &Cell, unit: Unit) -> String {
