@@ -77,7 +77,7 @@ fn rounds_without_times_are_said_and_plans_without_any_are_no_error() {
 #[test]
 fn what_there_is_has_its_figure() {
     let names: Vec<String> = plot::figures(&report(&about(), &plans())).into_iter().map(|f| f.0).collect();
-    assert_eq!(names, ["plans_violins", "plans_in_order", "simt_efficiency"]);
+    assert_eq!(names, ["plans_violins", "plans_in_order", "plans_histogram", "simt_efficiency"]);
     let bars = &report(&about(), &plans()).trees[0].nodes;
     let words: Vec<(u32, &str)> = bars.iter().map(|n| (n.depth, &*n.name)).collect();
     let first = [(0, UNMODIFIED), (1, "actual"), (0, IDENTITY), (1, "actual"), (1, "synthetic")];
