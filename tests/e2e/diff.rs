@@ -84,7 +84,9 @@ fn exit_codes_frames_and_output_are_as_they_are_asked_for() {
     assert!(said.lines().all(|l| l.chars().count() <= 100), "{said}");
     assert_eq!(two.text(&["--exit-code"], 5), said);
     let few = two.text(&["--frames", "3-9"], 0);
-    assert!(few.contains("in 7 of 31 frames (3-9)"), "{few}");
+    assert!(few.contains("in frames 3-9; everything") && few.contains("(in all 7 frames)"), "{few}");
+    // (no frame of either)
+    two.text(&["--frames", "900"], 1);
     let file = two.scratch.path("diff.json");
     assert_eq!(two.text(&["--json", "-o", path(&file)], 0), "");
     let page = two.scratch.path("page.html");

@@ -411,7 +411,7 @@ fn the_capture_itself_is_not_written_over() {
     let file = scratch.path("it.gfxr");
     std::fs::copy(sample("nested.gfxr"), &file).expect("a copy");
     let out = trim(&file, "2", &file);
-    assert!(text(&out.stderr).contains("that is the capture itself"), "{}", text(&out.stderr));
+    assert!(text(&out.stderr).contains("it is read, and cannot be written, too"), "{}", text(&out.stderr));
     assert_eq!(
         std::fs::read(&file).expect("readable"),
         std::fs::read(sample("nested.gfxr")).expect("readable")
