@@ -5,7 +5,7 @@
 use crate::cli::TrimArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::output;
-use experiment::trim::{Settings, trim};
+use experiment::trim::{Pictures, Settings, trim};
 use trace::select::Ranges;
 
 /// Runs the sub-command.
@@ -38,11 +38,11 @@ pub fn run(args: &TrimArgs) -> Result<Exit, Failure> {
         complain(format_args!("not in {}: {n} {what}", args.output.display()));
     }
     match done.pictures {
-        Some((of, differ)) if differ > 0 => {
-            complain(format_args!("{differ} of {of} pictures are others than those of the capture"));
+        Some(Pictures { compared, differing }) if differing > 0 => {
+            complain(format_args!("{differing} of {compared} pictures are others than those of the capture"));
             Ok(Exit::Diverged)
         }
-        Some((0, _)) => {
+        Some(Pictures { compared: 0, .. }) => {
             complain("the frames show nothing that could be compared");
             Ok(Exit::Done)
         }

@@ -4,7 +4,7 @@ use crate::device::device;
 use crate::screenshot;
 use crate::support::{Scratch, reray, run, sample, shared_capture, text};
 use gfxr_parse::container::{BlockKind, Capture, MarkerKind};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -67,9 +67,8 @@ fn frames_of_samples_stand_alone() {
     for (name, frames, what) in RANGES {
         let (whole, part) = (sample(name), scratch.path(name));
         let said = trimmed(&whole, frames, &part);
-        let pictures = said["pictures"].as_array().expect("it compares").clone();
-        let differ = pictures[1].as_u64();
-        assert!(pictures[0].as_u64() > Some(0) && differ == Some(0), "{name}, {what}: {said}");
+        let pictures = ["compared", "differing"].map(|of| said["pictures"][of].as_u64());
+        assert!(pictures[0] > Some(0) && pictures[1] == Some(0), "{name}, {what}: {said}");
         // The frames are the capture's, byte for byte, and everything comes back as it was written.
         let (of_whole, of_part) = (open(&whole), frames_of(&part));
         let all: Vec<&[u8]> = of_whole.blocks().map(|b| b.raw()).collect();
@@ -112,6 +111,28 @@ fn the_whole_is_the_whole() {
 }
 
 #[test]
+fn it_is_said_where_frames_count_anew() {
+    if !device("numbers of frames of trims") {
+        return;
+    }
+    let scratch = Scratch::new("trim-anew");
+    let to = scratch.path("anew.gfxr");
+    let said = |flags: &[&str]| {
+        let mut command = reray();
+        command.arg("trim").arg(sample("cubes.gfxr")).args(["--frames", "9-10", "--unchecked"]).args(flags);
+        let out = command.arg("-o").arg(&to).output().expect("the program starts");
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        text(&out.stdout)
+    };
+    let submissions = said(&["--frame-by", "submit"]);
+    assert!(submissions.contains("frame 9 of the capture is frame 1 of the result"), "{submissions}");
+    let json: Value = serde_json::from_str(&said(&["--frame-by", "submit", "--json"])).expect("JSON");
+    assert_eq!(json["first_frame"], json!({ "capture": 9, "trim": 1 }));
+    let presents = said(&[]);
+    assert!(!presents.contains("anew"), "{presents}");
+}
+
+#[test]
 fn programs_that_are_not_ours_stand_alone_and_are_smaller() {
     if !device("trim of other programs") {
         return;
@@ -125,9 +146,9 @@ fn programs_that_are_not_ours_stand_alone_and_are_smaller() {
     ] {
         let Some(file) = shared_capture(name) else { continue };
         let said = trimmed(&file, frames, &scratch.path("part.gfxr"));
-        let bytes = |n: usize| said["bytes"][n].as_u64().expect("a number") as f64;
-        assert!(bytes(1) <= share * bytes(0), "{name}: {said}");
-        assert_eq!(said["pictures"][1], 0, "{name}");
+        let bytes = |of: &str| said["bytes"][of].as_u64().expect("a number") as f64;
+        assert!(bytes("trim") <= share * bytes("capture"), "{name}: {said}");
+        assert_eq!(said["pictures"]["differing"], 0, "{name}");
     }
 }
 
@@ -211,8 +232,8 @@ fn changes_are_written_into_the_result() {
         assert!(out.status.success(), "{change}: {}", text(&out.stderr));
         let said: Value = serde_json::from_slice(&out.stdout).expect("JSON");
         // (the pictures are those of the capture with the change)
-        assert_eq!(said["pictures"][1], 0, "{change}: {said}");
-        assert!(said["changed"].as_u64() > Some(0), "{change}: {said}");
+        assert_eq!(said["pictures"]["differing"], 0, "{change}: {said}");
+        assert!(said["blocks_changed"].as_u64() > Some(0), "{change}: {said}");
         text(&run([Path::new("dump"), &to]).stdout)
     };
     let count = |dump: &str, command: &str| dump.matches(&format!("\"name\":\"{command}")).count();
@@ -300,7 +321,7 @@ fn only_some_draws_are_kept() {
         assert!(out.status.success(), "{words:?}: {}", text(&out.stderr));
         let said: Value = serde_json::from_slice(&out.stdout).expect("JSON");
         // (its pictures are those of the capture without the other draws)
-        assert_eq!(said["pictures"], serde_json::json!([1, 0]), "{words:?}");
+        assert_eq!(said["pictures"], json!({ "compared": 1, "differing": 0 }), "{words:?}");
         let dump = text(&run([Path::new("dump"), &to]).stdout);
         ["vkCmdDraw", "vkCmdDispatch"].map(|c| dump.matches(&format!("\"name\":\"{c}")).count())
     };

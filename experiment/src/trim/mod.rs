@@ -3,6 +3,7 @@
 //! What comes before the frames becomes a state section: the calls that make what the frames use (`before`), structures built and queries made
 //! again (`residue`), contents of buffers and images as a replay finds them there, layouts, and what synchronises (`sync`). Contents that the frames
 //! do not read, or overwrite first, are left out (`first_use`). Bytes that the capture itself knows are the capture's, so that addresses in them are, too.
+//! What came of it says `told`.
 //!
 //! Guarantees: the blocks of the frames are the capture's, byte for byte, and so is everything where the frames are all; what the
 //! result lacks is told by name. Refuses captures of several files, frames that there are not or that work before them waits for, and blocks that
@@ -19,6 +20,7 @@ mod residue;
 mod section;
 mod seen;
 mod sync;
+mod told;
 
 use crate::failure::Failure;
 use crate::files::input;
@@ -27,17 +29,14 @@ use crate::frames::{no_such_frame, there};
 use crate::how::How;
 use crate::progress;
 use crate::replaying::{changes, options};
-use crate::shots::shown;
-use analyses::report::counted;
+use crate::shots::{Shown, shown};
 use gfxr_parse::container::{Capture, Compression};
 use gfxr_parse::writer::Writer;
 use range::Range;
 use replay::options::Options;
-use serde::Serialize;
-use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+pub use told::{Blocks, Bytes, Contents, FirstFrame, Pictures, Trimmed};
 use trace::plan::Use;
 
 /// What is wanted.
@@ -56,58 +55,6 @@ pub struct Settings {
     pub check: bool,
     /// How to replay up to them.
     pub run: How,
-}
-
-/// What came of it.
-#[derive(Debug, Default, Serialize)]
-pub struct Trimmed {
-    /// Blocks before the frames, in the capture and in the result.
-    pub before: (u64, u64),
-    /// Blocks of the frames.
-    pub frames: u64,
-    /// Blocks that edits and changes made others.
-    pub changed: u64,
-    /// Buffers and images that begin with contents, and bytes of these.
-    pub contents: (u64, u64, u64),
-    /// What is not in the result, and how often.
-    pub lacks: BTreeMap<String, u64>,
-    /// Bytes of the capture and of the result.
-    pub bytes: (u64, u64),
-    /// Pictures of the frames that both show, and how many of them differ; none where that was not looked at.
-    pub pictures: Option<(u64, u64)>,
-}
-
-impl fmt::Display for Trimmed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (bytes, before) = (self.bytes, self.before);
-        let share = 100.0 * bytes.1 as f64 / bytes.0.max(1) as f64;
-        writeln!(f, "{} of {} bytes ({share:.1} %).", bytes.1, bytes.0)?;
-        writeln!(
-            f,
-            "Of {} before the frames {} are kept; the frames are {}.",
-            counted(before.0, "block"),
-            before.1,
-            self.frames
-        )?;
-        let (buffers, images, held) = self.contents;
-        writeln!(
-            f,
-            "{} and {} begin with contents, {held} bytes before compression.",
-            counted(buffers, "buffer"),
-            counted(images, "image")
-        )?;
-        if self.changed > 0 {
-            writeln!(f, "{} changed.", counted(self.changed, "block"))?;
-        }
-        match self.pictures {
-            Some((of, 0)) if of > 0 => {
-                let with = if self.changed > 0 { " with these changes" } else { "" };
-                let are = if of == 1 { "is that" } else { "are those" };
-                writeln!(f, "{} of the frames {are} of the capture{with}.", counted(of, "picture"))
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 /// Trims, into a file.
@@ -132,60 +79,73 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
     let capture = if all.is_empty() {
         source
     } else {
-        (changed, trimmed.changed) = baked::baked(source, &options, &all)?;
+        (changed, trimmed.blocks_changed) = baked::baked(source, &options, &all)?;
         &changed
     };
-    trimmed.changed += edited;
-    let blamed = |e: gfxr_parse::error::Error| Failure::new(format_args!("{}: {e}", settings.file.display()));
+    trimmed.blocks_changed += edited;
+    let blamed = |e: String| Failure::new(format_args!("{}: {e}", settings.file.display()));
     progress::step("what the frames use");
-    let range = Range::of(capture, &options, (first, last));
-    let range = range.map_err(|e| Failure::new(format_args!("{}: {e}", settings.file.display())))?;
+    let range = Range::of(capture, &options, (first, last)).map_err(blamed)?;
+    let cut = !range.first;
+    let counted = if there.is_some() { first } else { 1 };
+    trimmed.first_frame = FirstFrame { capture: first, trim: counted };
+    trimmed.bytes.capture = whole.bytes().len() as u64;
+    let out = BufWriter::new(Output::create(Some(output))?);
+    let out = write(capture, &options, (&range, first, cut), &mut trimmed, out)?;
+    let placed = |out: BufWriter<Output>| {
+        let out = out.into_inner();
+        out.map_err(|e| Failure::new(format_args!("{}: {}", output.display(), e.error())))?.finish()
+    };
+    placed(out)?;
+    if !settings.check {
+        return Ok(trimmed);
+    }
+    progress::step("whether the frames look as before");
+    let expected = shown(source, &options, (first, last), changes(&all)?)?;
+    let frames = (counted, counted.saturating_add(last.saturating_sub(first)));
+    let pictures = |result: &Capture| -> Result<Pictures, Failure> {
+        Ok(compared(&expected, &shown(result, &options, frames, vec![])?))
+    };
+    let found = pictures(&input::open(output, settings.run.reading)?)?;
+    trimmed.pictures = Some(found);
+    Ok(trimmed)
+}
+
+/// Writes the result: what the frames use (or, where nothing is cut, what lies before them), and the frames.
+fn write<W: Write>(
+    capture: &Capture,
+    options: &Options,
+    (range, first, cut): (&Range, u64, bool),
+    trimmed: &mut Trimmed,
+    to: W,
+) -> Result<W, Failure> {
     let mut header = capture.header().clone();
     // (what was not compressed at capture had no contents of images)
     if header.compression() == Compression::None && !range.is_all() {
         header.set_compression(Compression::Zstd);
     }
-    let mut out = Writer::new(BufWriter::new(Output::create(Some(output))?), &header).map_err(blamed)?;
+    let mut out = Writer::new(to, &header).map_err(Failure::new)?;
     let (from, to) = range.blocks;
-    (trimmed.before.0, trimmed.frames) = (from as u64, (to - from) as u64);
-    if range.first {
-        trimmed.before.1 = from as u64;
-        raw(capture, 0..from, &mut out)?;
-    } else {
-        let done = section::section(capture, &options, &range, first, &mut out)?;
-        trimmed.before.1 = done.kept;
+    trimmed.blocks_of_the_frames = (to - from) as u64;
+    trimmed.blocks_before_the_frames = Blocks { total: from as u64, kept: from as u64 };
+    if cut {
+        let done = section::section(capture, options, range, first, &mut out)?;
+        trimmed.blocks_before_the_frames.kept = done.kept;
         (trimmed.contents, trimmed.lacks) = (done.contents, done.lacks);
+    } else {
+        raw(capture, 0..from, &mut out)?;
     }
     // (behind the frames come the ends of objects that may not be there)
     raw(capture, from..if range.is_all() { usize::MAX } else { to }, &mut out)?;
-    trimmed.bytes = (whole.bytes().len() as u64, out.offset());
-    let out = out.finish().map_err(blamed)?.into_inner();
-    out.map_err(|e| Failure::new(format_args!("{}: {}", output.display(), e.error())))?.finish()?;
-    if settings.check {
-        progress::step("whether the frames look as before");
-        trimmed.pictures = Some(compared(source, &options, (&all, (first, last)), (&settings.run, output))?);
-    }
-    Ok(trimmed)
+    trimmed.bytes.trim = out.offset();
+    out.finish().map_err(Failure::new)
 }
 
-/// How many pictures the frames show in the capture (with the changes) and in the result, and how many of them differ.
-fn compared(
-    capture: &Capture,
-    options: &Options,
-    (all, frames): (&[Use], (u64, u64)),
-    (how, output): (&How, &Path),
-) -> Result<(u64, u64), Failure> {
-    let whole = shown(capture, options, frames, changes(all)?)?;
-    let result = input::open(output, how.reading)?;
-    // (where presents end no frames, those of the result are counted anew)
-    let anew = there(&result, &options.frame_by).is_none();
-    let counted = if anew { (1, frames.1.saturating_sub(frames.0).saturating_add(1)) } else { frames };
-    let ours = shown(&result, options, counted, vec![])?;
-    let differ = (0..whole.len().max(ours.len())).filter(|n| {
-        let of = |all: &[crate::shots::Shown]| all.get(*n).map(|s| (s.1, s.2));
-        of(&whole) != of(&ours)
-    });
-    Ok((whole.len() as u64, differ.count() as u64))
+/// How many pictures the frames show in the capture, and how many of them are others in the result.
+fn compared(expected: &[Shown], found: &[Shown]) -> Pictures {
+    let of = |all: &[Shown], n: usize| all.get(n).map(|s| (s.1, s.2));
+    let differing = (0..expected.len().max(found.len())).filter(|n| of(expected, *n) != of(found, *n));
+    Pictures { compared: expected.len() as u64, differing: differing.count() as u64 }
 }
 
 /// Passes blocks on.

@@ -7,6 +7,7 @@ use super::before::{Before, Kept};
 use super::range::Range;
 use super::residue::{Input, Run};
 use super::sync;
+use super::told::Contents;
 use crate::failure::Failure;
 use crate::progress;
 use crate::replaying::{Bar, failure};
@@ -29,8 +30,8 @@ use std::rc::Rc;
 pub struct Written {
     /// Blocks of the capture that are kept.
     pub kept: u64,
-    /// Buffers and images that begin with contents, and bytes of these.
-    pub contents: (u64, u64, u64),
+    /// What begins with contents.
+    pub contents: Contents,
     /// What is not in the result, and how often.
     pub lacks: BTreeMap<String, u64>,
 }
@@ -280,8 +281,8 @@ impl<W: Write> Section<'_, W> {
         let device = |id: u64| range.at.devices.get(&id).copied().unwrap_or(0);
         for &id in buffers {
             let bytes = &held.contents[&id];
-            self.done.contents.0 += 1;
-            self.done.contents.2 += bytes.len() as u64;
+            self.done.contents.buffers += 1;
+            self.done.contents.bytes += bytes.len() as u64;
             self.buffer(device(id), id, bytes)?;
         }
         for (&id, &layout) in held.layouts.iter().filter(|l| *l.1 != 0) {
@@ -293,11 +294,11 @@ impl<W: Write> Section<'_, W> {
             if images.contains(&id) {
                 for (&(_, aspect), (levels, bytes)) in held.images.range((id, 0)..=(id, u32::MAX)) {
                     aspects += 1;
-                    self.done.contents.2 += bytes.len() as u64;
+                    self.done.contents.bytes += bytes.len() as u64;
                     self.image(device(id), id, (aspect, layout), levels.clone(), bytes)?;
                 }
             }
-            self.done.contents.1 += u64::from(aspects > 0);
+            self.done.contents.images += u64::from(aspects > 0);
             if aspects == 0 {
                 let planes = world::formats::planes(image.format as i32);
                 let aspect = planes.and_then(|p| p.first().map(|p| p.aspect)).unwrap_or(1);
