@@ -2,8 +2,9 @@
 
 use crate::device::device;
 use crate::screenshot;
-use crate::support::{Scratch, reray, run, sample, shared_capture, text};
+use crate::support::{Scratch, reray, run, sample, shared_capture, skip, text};
 use gfxr_parse::container::{BlockKind, Capture, MarkerKind};
+use gfxr_parse::meta::Meta;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -69,6 +70,8 @@ fn frames_of_samples_stand_alone() {
         let said = trimmed(&whole, frames, &part);
         let pictures = ["compared", "differing"].map(|of| said["pictures"][of].as_u64());
         assert!(pictures[0] > Some(0) && pictures[1] == Some(0), "{name}, {what}: {said}");
+        // (what Vulkan lets drivers discard none of the samples needs)
+        assert_eq!(said["discarded_but_kept"], json!([]), "{name}");
         // The frames are the capture's, byte for byte, and everything comes back as it was written.
         let (of_whole, of_part) = (open(&whole), frames_of(&part));
         let all: Vec<&[u8]> = of_whole.blocks().map(|b| b.raw()).collect();
@@ -108,6 +111,63 @@ fn the_whole_is_the_whole() {
         let read = |file: PathBuf| std::fs::read(file).expect("readable");
         assert!(read(to) == read(sample(name)), "{name}");
     }
+}
+
+#[test]
+fn what_a_driver_keeps_though_it_may_discard_it_is_kept_where_pictures_need_it() {
+    if !device("discarded contents in trims") {
+        return;
+    }
+    let devices = text(&run(["devices"]).stdout);
+    if !devices.contains("llvmpipe") {
+        return skip(
+            "discarded contents in trims",
+            "other drivers than llvmpipe may discard what they are told to",
+        );
+    }
+    let scratch = Scratch::new("trim-discarded");
+    // Every frame moves its picture out of the layout UNDEFINED and draws it anew; the third does not draw it any more.
+    let file = sample("closed_compute.gfxr");
+    let dump = text(&run([Path::new("dump"), &file]).stdout);
+    let mut presents = 0;
+    let mut edits = String::new();
+    for line in dump.lines() {
+        presents += usize::from(line.contains("\"name\":\"vkQueuePresentKHR\""));
+        if presents == 2 && line.contains("\"name\":\"vkCmdDispatch\"") {
+            let index = &line[..line.find(",\"function\"").expect("a call")];
+            edits.push_str(&format!("{index},\"function\":null}}\n"));
+        }
+    }
+    let [lines, to] = ["edits.jsonl", "third.gfxr"].map(|name| scratch.path(name));
+    std::fs::write(&lines, edits).expect("a file");
+    let third = |flags: &[&str]| {
+        let mut command = reray();
+        command.arg("trim").arg(&file).args(["--frames", "3", "--edits"]).arg(&lines);
+        let out = command.args(flags).arg("-o").arg(&to).output().expect("the program starts");
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        text(&out.stdout)
+    };
+    let said: Value = serde_json::from_str(&third(&["--json"])).expect("JSON");
+    assert_eq!(said["schema_version"], 1);
+    assert_eq!(said["pictures"], json!({ "compared": 1, "differing": 0 }), "{said}");
+    let kept = said["discarded_but_kept"].as_array().expect("a list");
+    assert!(kept.len() == 1 && kept[0].as_str().is_some_and(|k| k.contains("image 57")), "{said}");
+    let of_images = |file: &Path| {
+        let of = |b: gfxr_parse::container::Block<'_>| match b.kind() {
+            Ok(BlockKind::Meta(m)) => match m.meta {
+                Meta::InitImage(i) if !i.level_bytes.is_empty() => Some(i.image),
+                _ => None,
+            },
+            _ => None,
+        };
+        open(file).blocks().filter_map(of).collect::<Vec<u64>>()
+    };
+    assert!(of_images(&to).contains(&57));
+    assert!(third(&[]).contains("Vulkan lets the driver discard"));
+    // Nothing is compared, and so nothing is found.
+    let said: Value = serde_json::from_str(&third(&["--unchecked", "--json"])).expect("JSON");
+    assert_eq!((&said["pictures"], &said["discarded_but_kept"]), (&Value::Null, &json!([])), "{said}");
+    assert!(!of_images(&to).contains(&57));
 }
 
 #[test]

@@ -2,16 +2,17 @@
 //! is discarded or written as a whole.
 //!
 //! Told of accesses and barriers by what follows synchronisation ([`Synchronisation`]). Guarantees: where it is not known whether
-//! something is read, it is. What a pass clears or need not load counts as written as a whole if the pass covers all of its views.
+//! something is read, it is. What a pass clears or need not load counts as written as a whole if the pass covers all of its views. Images that are
+//! read behind nothing but a discard are known, too, as drivers may keep what Vulkan lets them discard.
 
 use profile::hooks::sync::bits::{
     ALL_COMMANDS, CLEAR, COLOR_ATTACHMENT_WRITE, DEPTH_STENCIL_ATTACHMENT_WRITE, MEMORY_READ, TRANSFER_WRITE,
 };
 use profile::hooks::sync::{ADDRESSED, Event, How, Part, Synchronisation};
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
-use world::commands::{Command, Use};
+use world::commands::{Command, Pass, Use};
 use world::{At, Invocation, Observer, Submission, World};
 
 /// More pieces than this are not counted one by one.
@@ -27,14 +28,19 @@ pub struct FirstUses {
     pub buffers: HashSet<u64>,
     /// Images of which a part is read.
     pub images: HashSet<u64>,
+    /// Images of which a part is read that was discarded (by a transition from the layout UNDEFINED, or by a load that does not keep it), and not
+    /// written as a whole.
+    pub discarded: BTreeSet<u64>,
     /// Whatever has an address may be read.
     pub addressed: bool,
     /// Anything may be.
     pub anything: bool,
-    /// Pieces that hold nothing of before any more; of buffers all of it.
-    written: HashMap<u64, HashSet<Piece>>,
+    /// Pieces that hold nothing of before any more: whether they were only discarded.
+    gone: HashMap<u64, HashMap<Piece, bool>>,
     /// The pass that runs does not cover its attachments.
     in_part: bool,
+    /// Images that it need not load, and does not clear.
+    not_loaded: HashSet<u64>,
 }
 
 /// Observes a range of frames.
@@ -53,7 +59,7 @@ impl Watch {
             match event {
                 Event::Access(how) => found.access(of, how),
                 // (from the layout UNDEFINED texels need not survive)
-                Event::Barrier([0, new]) if new != 0 && of.aspects != 0 => found.overwritten(of),
+                Event::Barrier([0, new]) if new != 0 && of.aspects != 0 => found.gone(of, true),
                 Event::Barrier(_) => {}
             }
         };
@@ -88,21 +94,25 @@ impl FirstUses {
                     self.buffers.insert(object);
                 }
             }
-            _ if (attachment && !self.in_part) || cleared => self.overwritten(of),
+            _ if cleared => self.gone(of, false),
+            _ if attachment && !self.in_part => self.gone(of, self.not_loaded.contains(&object)),
             _ => {
-                let before = self.written.get(&object);
-                let gone = |p: &Piece| before.is_some_and(|b| b.contains(p));
-                if !pieces(of).is_some_and(|mut all| all.all(|p| gone(&p))) {
-                    self.images.insert(object);
+                let gone = self.gone.get(&object);
+                let how = |p: Piece| gone.and_then(|g| g.get(&p).copied());
+                match pieces(of).and_then(|all| all.map(how).collect::<Option<Vec<bool>>>()) {
+                    None => _ = self.images.insert(object),
+                    Some(all) if all.contains(&true) => _ = self.discarded.insert(object),
+                    Some(_) => {}
                 }
             }
         }
     }
 
-    fn overwritten(&mut self, of: Part) {
-        if let Some(pieces) = pieces(of) {
-            self.written.entry(of.object).or_default().extend(pieces);
-        }
+    /// A part is written as a whole, or discarded, which makes nothing of what was written since.
+    fn gone(&mut self, of: Part, discarded: bool) {
+        let Some(pieces) = pieces(of) else { return };
+        let gone = self.gone.entry(of.object).or_default();
+        pieces.for_each(|p| *gone.entry(p).or_insert(discarded) &= discarded);
     }
 }
 
@@ -119,6 +129,19 @@ fn pieces(Part { first, last, aspects, .. }: Part) -> Option<impl Iterator<Item 
         layers.clone().flat_map(move |layer| bits.clone().into_iter().map(move |b| (b, level as u32, layer)))
     });
     (all <= MOST_PIECES).then_some(each)
+}
+
+/// Images that a pass neither loads nor clears (VK_ATTACHMENT_LOAD_OP_DONT_CARE), in one aspect at least.
+fn not_loaded(world: &World, pass: &Pass) -> HashSet<u64> {
+    const DONT_CARE: u32 = 2;
+    const STENCIL: u32 = 4;
+    let of = pass.attachments.iter().filter_map(|a| {
+        let view = world.image_views.get(&a.view)?;
+        // (of what has no stencil, the operation for stencil means nothing)
+        let stencil = a.what == Use::Subpasses && view.range.aspects & STENCIL != 0;
+        (a.load == DONT_CARE || stencil && a.stencil_load == DONT_CARE).then_some(view.image)
+    });
+    of.collect()
 }
 
 impl Observer for Watch {
@@ -157,7 +180,9 @@ impl Observer for Watch {
                 one && whole && x <= 0 && y <= 0 && covered
             };
             let views = pass.attachments.iter().flat_map(|a| [a.view, a.resolve_view]);
-            self.found.borrow_mut().in_part = !views.filter(|v| *v != 0).all(covers);
+            let mut found = self.found.borrow_mut();
+            found.in_part = !views.filter(|v| *v != 0).all(covers);
+            found.not_loaded = not_loaded(world, pass);
         }
         self.sync.command(world, at, command);
     }
@@ -193,5 +218,29 @@ mod tests {
         assert!(of.images.contains(&9) && of.buffers.is_empty());
         of.access(buffer, how(READ));
         assert!(of.buffers.contains(&10) && !of.addressed && !of.anything);
+    }
+
+    #[test]
+    fn what_is_only_discarded_first_is_told_apart() {
+        let mut of = FirstUses::default();
+        let part = |object| Part { object, aspects: 1, ..Part::default() };
+        let how = |access| How { stages: 0, access, write: false };
+        // A transition from UNDEFINED, then a read.
+        of.gone(part(7), true);
+        of.access(part(7), how(READ));
+        // The same, but a pass clears it in between; and one that was written before it is discarded.
+        of.gone(part(8), true);
+        of.access(part(8), how(COLOR_ATTACHMENT_WRITE));
+        of.access(part(8), how(READ));
+        of.access(part(9), how(COLOR_ATTACHMENT_WRITE));
+        of.gone(part(9), true);
+        of.access(part(9), how(READ));
+        assert!(of.images.is_empty(), "{:?}", of.images);
+        assert_eq!(of.discarded, [7].into());
+        // A pass that does not load it, and need not write all of it.
+        of.not_loaded.insert(10);
+        of.access(part(10), how(COLOR_ATTACHMENT_WRITE));
+        of.access(part(10), how(READ));
+        assert_eq!(of.discarded, [7, 10].into());
     }
 }

@@ -3,7 +3,7 @@
 //! What comes before the frames becomes a state section: the calls that make what the frames use (`before`), structures built and queries made
 //! again (`residue`), contents of buffers and images as a replay finds them there, layouts, and what synchronises (`sync`). Contents that the frames
 //! do not read, or overwrite first, are left out (`first_use`). Bytes that the capture itself knows are the capture's, so that addresses in them are, too.
-//! What came of it says `told`.
+//! Where pictures differ, it is tried once more with contents that are formally discarded before they are read. What came of it says `told`.
 //!
 //! Guarantees: the blocks of the frames are the capture's, byte for byte, and so is everything where the frames are all; what the
 //! result lacks is told by name. Refuses captures of several files, frames that there are not or that work before them waits for, and blocks that
@@ -85,7 +85,7 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
     trimmed.blocks_changed += edited;
     let blamed = |e: String| Failure::new(format_args!("{}: {e}", settings.file.display()));
     progress::step("what the frames use");
-    let range = Range::of(capture, &options, (first, last)).map_err(blamed)?;
+    let mut range = Range::of(capture, &options, (first, last)).map_err(blamed)?;
     let cut = !range.first;
     let counted = if there.is_some() { first } else { 1 };
     trimmed.first_frame = FirstFrame { capture: first, trim: counted };
@@ -108,7 +108,23 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
     };
     let found = pictures(&input::open(output, settings.run.reading)?)?;
     trimmed.pictures = Some(found);
-    Ok(trimmed)
+    if !cut || found.differing == 0 || !range.keep_discarded() {
+        return Ok(trimmed);
+    }
+    // (drivers may keep what Vulkan lets them discard; what is no better is not written)
+    progress::step("whether they do with contents that drivers may discard");
+    let mut again = trimmed.clone();
+    let bytes = write(capture, &options, (&range, first, cut), &mut again, vec![])?;
+    let result = Capture::new(bytes).map_err(Failure::new)?.within(capture.budget());
+    let found = pictures(&result)?;
+    if found.differing >= trimmed.pictures.map_or(0, |p| p.differing) {
+        return Ok(trimmed);
+    }
+    again.pictures = Some(found);
+    let mut out = BufWriter::new(Output::create(Some(output))?);
+    out.write_all(result.bytes()).map_err(Failure::new)?;
+    placed(out)?;
+    Ok(again)
 }
 
 /// Writes the result: what the frames use (or, where nothing is cut, what lies before them), and the frames.
@@ -131,6 +147,7 @@ fn write<W: Write>(
     if cut {
         let done = section::section(capture, options, range, first, &mut out)?;
         trimmed.blocks_before_the_frames.kept = done.kept;
+        trimmed.discarded_but_kept = range.discarded_of(&done.images);
         (trimmed.contents, trimmed.lacks) = (done.contents, done.lacks);
     } else {
         raw(capture, 0..from, &mut out)?;

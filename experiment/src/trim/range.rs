@@ -18,6 +18,7 @@ use replay::frames::Framer;
 use replay::options::Options;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow::{Break, Continue};
+use std::rc::Rc;
 use world::bytes::Bytes;
 use world::bytes::texels::{Shape, Texels};
 use world::formats::planes;
@@ -46,6 +47,8 @@ pub struct Range {
     pub greatest: u64,
     /// What they read of what was there.
     pub uses: FirstUses,
+    /// See [`Range::keep_discarded`].
+    kept_discarded: BTreeSet<u64>,
 }
 
 /// Of `world`, when the frames begin.
@@ -61,6 +64,8 @@ pub struct Snapshot {
     pub structured: BTreeSet<u64>,
     /// By id of a buffer or image: its device.
     pub devices: HashMap<u64, u64>,
+    /// By id of an image: its debug name.
+    names: BTreeMap<u64, Rc<str>>,
 }
 
 impl Range {
@@ -169,12 +174,33 @@ impl Range {
             anew,
             greatest,
             uses,
+            kept_discarded: BTreeSet::new(),
         })
     }
 
     /// Whether these are all frames that the capture has.
     pub fn is_all(&self) -> bool {
         self.first && self.last
+    }
+
+    /// Has images begin with contents though they are discarded before they are read; whether there are such.
+    pub fn keep_discarded(&mut self) -> bool {
+        let left_out = |id: &&u64| {
+            let own = self.at.images.get(id).is_some_and(|i| i.swapchain == 0);
+            own && !self.uses.anything && !self.uses.images.contains(id)
+        };
+        self.kept_discarded = self.uses.discarded.iter().filter(left_out).copied().collect();
+        self.uses.images.extend(&self.kept_discarded);
+        !self.kept_discarded.is_empty()
+    }
+
+    /// Those of these images that are kept so, by debug name and id.
+    pub fn discarded_of(&self, images: &[u64]) -> Vec<String> {
+        let said = |id: &u64| match self.at.names.get(id) {
+            Some(name) => format!("{name} (image {id})"),
+            None => format!("image {id}"),
+        };
+        images.iter().filter(|id| self.kept_discarded.contains(id)).map(said).collect()
     }
 
     /// What is read and cannot begin with contents, and how many of each.
@@ -273,6 +299,7 @@ impl Snapshot {
         for (id, i) in world.images.iter() {
             s.devices.extend(device(i.bound.first().map(|b| b.memory)).map(|d| (*id, d)));
             s.images.insert(*id, i.clone());
+            s.names.extend(world.names.get(id).map(|name| (*id, name.clone())));
         }
         s
     }

@@ -32,6 +32,8 @@ pub struct Written {
     pub kept: u64,
     /// What begins with contents.
     pub contents: Contents,
+    /// These images.
+    pub images: Vec<u64>,
     /// What is not in the result, and how often.
     pub lacks: BTreeMap<String, u64>,
 }
@@ -105,7 +107,8 @@ impl Held {
             for (aspect, levels, bytes) in of.into_iter().flat_map(|o| o.0) {
                 known.insert((id, aspect), (levels, bytes));
             }
-            if !all {
+            // (of what a driver keeps though it may be discarded the capture says nothing)
+            if !all || range.uses.discarded.contains(&id) {
                 read.push(id);
             }
         }
@@ -298,8 +301,10 @@ impl<W: Write> Section<'_, W> {
                     self.image(device(id), id, (aspect, layout), levels.clone(), bytes)?;
                 }
             }
-            self.done.contents.images += u64::from(aspects > 0);
-            if aspects == 0 {
+            if aspects > 0 {
+                self.done.contents.images += 1;
+                self.done.images.push(id);
+            } else {
                 let planes = world::formats::planes(image.format as i32);
                 let aspect = planes.and_then(|p| p.first().map(|p| p.aspect)).unwrap_or(1);
                 self.image(device(id), id, (aspect, layout), vec![], &[])?;

@@ -24,6 +24,9 @@ pub struct Trimmed {
     pub blocks_changed: u64,
     /// What begins with contents.
     pub contents: Contents,
+    /// Images that begin with contents only because the pictures need them, though Vulkan lets drivers discard these before they are read: by debug
+    /// name and id.
+    pub discarded_but_kept: Vec<String>,
     /// What is not in the result, and how often.
     pub lacks: BTreeMap<String, u64>,
     /// None where pictures were not compared.
@@ -87,6 +90,7 @@ impl Default for Trimmed {
             blocks_of_the_frames: 0,
             blocks_changed: 0,
             contents: Contents::default(),
+            discarded_but_kept: vec![],
             lacks: BTreeMap::new(),
             pictures: None,
         }
@@ -129,6 +133,14 @@ impl fmt::Display for Trimmed {
             let are = if of == 1 { "is that" } else { "are those" };
             writeln!(f, "{} of the frames {are} of the capture{with}.", counted(of, "picture"))?;
         }
+        if !self.discarded_but_kept.is_empty() {
+            writeln!(
+                f,
+                "The program relies on contents that Vulkan lets the driver discard (by a transition from VK_IMAGE_LAYOUT_UNDEFINED, or a load \
+                 that does not keep them); without them pictures differ, so they are kept: {}.",
+                self.discarded_but_kept.join(", ")
+            )?;
+        }
         Ok(())
     }
 }
@@ -146,11 +158,13 @@ mod tests {
         };
         let text = of.to_string();
         assert!(text.contains("2 pictures of the frames are those of the capture.\n"), "{text}");
-        assert!(!text.contains("anew"), "{text}");
+        assert!(!text.contains("anew") && !text.contains("discard"), "{text}");
         of.first_frame.trim = 1;
+        of.discarded_but_kept = vec!["sky (image 7)".into(), "image 8".into()];
         of.pictures = Some(Pictures { compared: 2, differing: 1 });
         let text = of.to_string();
         assert!(text.contains("frame 9 of the capture is frame 1 of the result."), "{text}");
+        assert!(text.ends_with("so they are kept: sky (image 7), image 8.\n"), "{text}");
         assert!(!text.contains("are those of the capture"), "{text}");
     }
 }
