@@ -34,7 +34,7 @@ fn frames_of(file: &Path) -> Vec<Vec<u8>> {
 }
 
 /// Captures, frames of them, and what of these is unlike the others.
-const RANGES: [(&str, &str, &str); 18] = [
+const RANGES: [(&str, &str, &str); 21] = [
     ("cubes.gfxr", "2-3", "command buffers that were recorded before"),
     ("cubes_zlib.gfxr", "29-30", "the last frames, of a compressed file"),
     ("builds.gfxr", "3-4", "structures of many kinds"),
@@ -55,6 +55,9 @@ const RANGES: [(&str, &str, &str); 18] = [
     ("feedback.gfxr", "5", "events that other command buffers wait for"),
     ("feedback.gfxr", "12", "the last frame, and queries of many before"),
     ("rays_frames_4_5.gfxr", "5", "what a state section built"),
+    ("rays_frames_4_5.gfxr", "4", "the first frame of a trimmed capture, and what its state section built"),
+    ("msaa_frames_10_12.gfxr", "10-11", "contents that a state section has, of several samples a texel"),
+    ("compressed_textures_frames_3_4.gfxr", "3", "contents of compressed textures that a state section has"),
     ("triangle_4.gfxr", "2", "pictures of four samples that the frame clears"),
     ("uniforms.gfxr", "3-4", "many sets"),
 ];
@@ -111,6 +114,39 @@ fn the_whole_is_the_whole() {
         let read = |file: PathBuf| std::fs::read(file).expect("readable");
         assert!(read(to) == read(sample(name)), "{name}");
     }
+}
+
+#[test]
+fn a_state_section_is_cut_down_to_what_the_frames_use() {
+    if !device("trims of trims") {
+        return;
+    }
+    let scratch = Scratch::new("trim-again");
+    let before = |said: &Value| {
+        assert_eq!(said["pictures"]["differing"], 0, "{said}");
+        ["total", "kept"].map(|of| said["blocks_before_the_frames"][of].as_u64().expect("a number"))
+    };
+    // The first frame of two; then this alone, without all but its first draw: what is left in the second is what the others needed.
+    let [two, one, first] = ["two.gfxr", "one.gfxr", "first.gfxr"].map(|name| scratch.path(name));
+    trimmed(&sample("cubes.gfxr"), "15-16", &two);
+    let said = trimmed(&two, "15", &one);
+    let [total, kept] = before(&said);
+    assert!(kept < total, "what frame 16 alone used is gone: {said}");
+    let out = reray()
+        .arg("trim")
+        .arg(&one)
+        .args(["--commands", "draw=1", "--json", "-o"])
+        .arg(&first)
+        .output()
+        .expect("the program starts");
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    before(&serde_json::from_slice(&out.stdout).expect("JSON"));
+    let pipelines = |file: &Path| {
+        let dump = text(&run([Path::new("dump"), file]).stdout);
+        ["Graphics", "Compute"].map(|of| dump.matches(&format!("\"name\":\"vkCreate{of}Pipelines\"")).count())
+    };
+    let (of_one, of_first) = (pipelines(&one), pipelines(&first));
+    assert!(of_first[0] + of_first[1] < of_one[0] + of_one[1], "{of_one:?}, {of_first:?}");
 }
 
 #[test]

@@ -86,7 +86,8 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
     let blamed = |e: String| Failure::new(format_args!("{}: {e}", settings.file.display()));
     progress::step("what the frames use");
     let mut range = Range::of(capture, &options, (first, last)).map_err(blamed)?;
-    let cut = !range.first;
+    // (all frames as they are is the capture as it is)
+    let cut = range.can_be_cut() && !(range.is_all() && all.is_empty());
     let counted = if there.is_some() { first } else { 1 };
     trimmed.first_frame = FirstFrame { capture: first, trim: counted };
     trimmed.bytes.capture = whole.bytes().len() as u64;
@@ -137,7 +138,7 @@ fn write<W: Write>(
 ) -> Result<W, Failure> {
     let mut header = capture.header().clone();
     // (what was not compressed at capture had no contents of images)
-    if header.compression() == Compression::None && !range.is_all() {
+    if header.compression() == Compression::None && (cut || !range.is_all()) {
         header.set_compression(Compression::Zstd);
     }
     let mut out = Writer::new(to, &header).map_err(Failure::new)?;
@@ -153,7 +154,7 @@ fn write<W: Write>(
         raw(capture, 0..from, &mut out)?;
     }
     // (behind the frames come the ends of objects that may not be there)
-    raw(capture, from..if range.is_all() { usize::MAX } else { to }, &mut out)?;
+    raw(capture, from..if range.is_all() && !cut { usize::MAX } else { to }, &mut out)?;
     trimmed.bytes.trim = out.offset();
     out.finish().map_err(Failure::new)
 }

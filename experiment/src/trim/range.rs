@@ -31,6 +31,8 @@ pub struct Range {
     pub blocks: (usize, usize),
     /// Nothing but the state section of a trimmed capture lies before them.
     pub first: bool,
+    /// Nothing lies before them that a state section of ours has no place for (bindings of sparse resources, contents of tensors).
+    plain: bool,
     /// No frame ends behind them.
     last: bool,
     /// What lies before them.
@@ -78,7 +80,7 @@ impl Range {
         let (mut before, mut state, mut watch) = (Before::default(), State::default(), Watch::new());
         let mut begun: Option<(usize, Then, Snapshot)> = None;
         let (mut roots, mut seen, mut anew) = (BTreeSet::new(), HashSet::new(), HashSet::new());
-        let (mut ended, mut earlier) = (None, false);
+        let (mut ended, mut earlier, mut plain) = (None, false, true);
         let (mut all, mut greatest) = (0, 0);
         let mut blocks = capture.blocks_of_main_file();
         let stopped = ahead::run(capture, |item| {
@@ -125,6 +127,7 @@ impl Range {
                     } else if failed {
                         before.other(None, false);
                     } else {
+                        plain &= call.command.canonical != "vkQueueBindSparse";
                         state.call(call);
                         before.call(follow.world(), call);
                         follow.call(call, outcome, &mut Seen(&mut before, &mut programs));
@@ -138,6 +141,10 @@ impl Range {
                         };
                         roots.extend(of);
                     } else {
+                        plain &= !matches!(meta.meta, Meta::InitTensor(_));
+                        if let Meta::SwapchainImages(m) = &meta.meta {
+                            state.loaded(m);
+                        }
                         before.other(Some(&meta.meta), true);
                     }
                     follow.meta(&MetaBlock { meta: &meta.meta, data: data.bytes(), block: n as u64 });
@@ -166,6 +173,7 @@ impl Range {
         Ok(Range {
             blocks: (from, ended.unwrap_or(all)),
             first: !earlier,
+            plain,
             last: last_of_all,
             before,
             then,
@@ -181,6 +189,11 @@ impl Range {
     /// Whether these are all frames that the capture has.
     pub fn is_all(&self) -> bool {
         self.first && self.last
+    }
+
+    /// Whether what lies before them can be cut down to what they use.
+    pub fn can_be_cut(&self) -> bool {
+        !self.first || self.plain && self.blocks.0 > 0
     }
 
     /// Has images begin with contents though they are discarded before they are read; whether there are such.

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::progress;
 use crate::replaying::{Bar, failure};
 use gfxr_parse::ahead::{Call, What, read};
-use gfxr_parse::container::{Capture, FrameCounter, MarkerKind, Payload, Scratch};
+use gfxr_parse::container::{BlockKind, Capture, FrameCounter, MarkerKind, Payload, Scratch};
 use gfxr_parse::encode::encode_call;
 use gfxr_parse::meta::{BeginResourceInit, EndResourceInit, InitBuffer, InitImage, Meta};
 use gfxr_parse::writer::Writer;
@@ -116,6 +116,8 @@ impl Held {
         let all: Vec<u64> = range.at.images.keys().filter(there).copied().collect();
         let mut held = if unknown.is_empty() && all.is_empty() {
             Held::default()
+        } else if range.first {
+            Held::loaded(capture, range.before.blocks(), &read, &all)?
         } else {
             Held::found(capture, options, first, (unknown.into_iter().collect(), read), &all)?
         };
@@ -125,6 +127,32 @@ impl Held {
         for (id, (mut bytes, unknown)) in contents {
             held.fill(id, &mut bytes, &unknown);
             held.contents.insert(id, bytes);
+        }
+        Ok(held)
+    }
+
+    /// What the state section of a trimmed capture says of these images, and of the layouts of `all`: as nothing was done since, it needs no
+    /// replay, and has contents that no replay could read back (of several samples a texel).
+    fn loaded(capture: &Capture, blocks: usize, read: &[u64], all: &[u64]) -> Result<Held, Failure> {
+        let mut held = Held::default();
+        let mut scratch = Scratch::new();
+        for block in capture.blocks_of_main_file().take(blocks) {
+            let Ok(BlockKind::Meta(meta)) = block.kind() else { continue };
+            match &meta.meta {
+                Meta::InitImage(i) if all.contains(&i.image) => {
+                    held.layouts.insert(i.image, i.layout);
+                    // (what only says the layout has no levels)
+                    if read.contains(&i.image) && !i.level_bytes.is_empty() {
+                        let bytes = i.data.bytes(&mut scratch).map_err(Failure::new)?.to_vec();
+                        held.images.insert((i.image, i.aspect), (i.level_bytes.clone(), bytes));
+                    }
+                }
+                Meta::SwapchainImages(m) => {
+                    let there = m.images.iter().filter(|i| all.contains(&i.image));
+                    held.layouts.extend(there.map(|i| (i.image, i.layout)));
+                }
+                _ => {}
+            }
         }
         Ok(held)
     }

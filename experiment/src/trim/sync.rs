@@ -103,6 +103,27 @@ impl State {
         }
     }
 
+    /// A state section says how a swapchain was.
+    pub fn loaded(&mut self, m: &SwapchainImages) {
+        let chain = self.chains.entry(m.swapchain).or_default();
+        chain.device = m.device;
+        chain.last = Some(m.last_presented).filter(|n| *n != u32::MAX);
+        let mut images: Vec<&SwapchainImage> = m.images.iter().collect();
+        images.sort_by_key(|i| i.index);
+        if images.len() >= chain.images.len() {
+            chain.images = images.iter().map(|i| i.image).collect();
+        }
+        for i in &m.images {
+            if i.acquired != 0 {
+                chain.acquired.insert(i.index, (i.acquire_semaphore, i.acquire_fence));
+            }
+            if i.last_presented_queue != 0 {
+                chain.presented.insert(i.index, i.last_presented_queue);
+            }
+        }
+        m.images.iter().filter(|i| i.acquired != 0).for_each(|i| self.signals(i.acquire_fence));
+    }
+
     fn signals(&mut self, fence: u64) {
         if fence != 0 {
             self.fences.insert(fence, true);
