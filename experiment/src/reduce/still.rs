@@ -154,9 +154,17 @@ impl Oracle<'_> {
                 self.run(replay(if asked { &["replay"] } else { &["replay", "--validate"] }))
             }
             Still::Slow(_) => {
-                let mut seen = self.run(replay(&["replay", "--json"]))?;
-                let said: Value = serde_json::from_str(&seen.out).unwrap_or_default();
-                seen.longest = longest(&said);
+                let once = || {
+                    let mut seen = self.run(replay(&["replay", "--json"]))?;
+                    let said: Value = serde_json::from_str(&seen.out).unwrap_or_default();
+                    seen.longest = longest(&said);
+                    Ok::<Seen, Failure>(seen)
+                };
+                let mut seen = once()?;
+                // (a frame that was slow by chance would lead the search astray: it is seldom so twice)
+                if self.is(&seen) {
+                    seen.longest = seen.longest.min(once()?.longest);
+                }
                 Ok(seen)
             }
             Still::ImageDiffers(driver) => {
