@@ -1,7 +1,7 @@
 //! Frames: where each begins and ends, and how much there is in it.
 //!
-//! Which block belongs to which is said from outside, as captures that never present have no frames of their own. Refuses
-//! nothing.
+//! Which block belongs to which is said from outside, as captures that never present have no frames of their own. What has no call
+//! and no end is no frame, as the block before the state of a trimmed capture. Refuses nothing.
 
 use super::runs::Ran;
 use crate::error::Error;
@@ -65,7 +65,7 @@ impl Frames {
     pub fn finish(self, writer: &mut Writer, ran: &Ran) -> Result<(), Error> {
         let table = writer.table(schema::frames())?;
         for (number, f) in self.frames {
-            let Some((first, last)) = f.blocks else { continue };
+            let Some((first, last)) = f.blocks.filter(|_| f.calls > 0 || f.complete) else { continue };
             let [draws, dispatches, traces] = ran.by_frame.get(&number).copied().unwrap_or_default();
             writer.row(
                 table,
@@ -83,5 +83,31 @@ impl Frames {
             )?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::Database;
+
+    #[test]
+    fn what_has_no_call_and_no_end_is_no_frame() {
+        let folder = std::env::temp_dir().join(format!("reray-frames-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let mut frames = Frames::default();
+        // (a block before the state, a frame without calls that ends, and a block behind it)
+        frames.block(0, 1);
+        frames.block(1, 40);
+        assert_eq!(frames.ended(), 40);
+        frames.block(2, 41);
+        let path = folder.join("a.sqlite");
+        let mut writer = Writer::create(&path).expect("a place");
+        frames.finish(&mut writer, &Ran::default()).expect("written");
+        writer.finish().expect("a database");
+        let db = Database::open(&path).expect("a database");
+        let row = |sql: &str| db.connection().query_row(sql, [], |r| r.get::<_, String>(0)).expect("a row");
+        assert_eq!(row("SELECT group_concat(frame || ':' || complete) FROM frames"), "40:1");
+        std::fs::remove_dir_all(&folder).expect("all of it");
     }
 }

@@ -91,7 +91,7 @@ pub fn objects() -> Table {
 pub fn frames() -> Table {
     Table::new(
         "frames",
-        "a frame of the capture, by its own rule of where frames end; 0 is the state at the head of a trimmed capture",
+        "a frame of the capture, by its own rule of where frames end; 0 is the state at the head of a trimmed capture; calls behind the last frame have a row of their own, which is not complete",
         true,
         &[
             count("frame", "number", "the capture's number of it"),
@@ -102,7 +102,11 @@ pub fn frames() -> Table {
             count("draws", "commands", "draws that its submissions run, indirect ones once"),
             count("dispatches", "commands", "dispatches that its submissions run"),
             count("traces", "commands", "traces of rays that its submissions run"),
-            count("complete", "flag", "1 if the capture has its end"),
+            count(
+                "complete",
+                "flag",
+                "1 if the capture has its end; 0 of the state, and of what is behind the last frame",
+            ),
         ],
         &[],
     )
