@@ -120,8 +120,14 @@ impl Reader<'_> {
         let is = |of: &HashSet<u32>| constant && i.result_type.is_some_and(|t| of.contains(&t));
         match o {
             Operand::LiteralString(s) => string(s),
-            Operand::LiteralBit32(n) if is(&self.floats) => float(f32::from_bits(*n).into(), (*n).into()),
-            Operand::LiteralBit64(n) if is(&self.floats) => float(f64::from_bits(*n), *n),
+            Operand::LiteralBit32(n) if is(&self.floats) => {
+                let f = f32::from_bits(*n);
+                float(&f, f.is_finite(), (*n).into())
+            }
+            Operand::LiteralBit64(n) if is(&self.floats) => {
+                let f = f64::from_bits(*n);
+                float(&f, f.is_finite(), *n)
+            }
             Operand::LiteralBit32(n) if is(&self.signed) => n.cast_signed().to_string(),
             Operand::LiteralBit64(n) if is(&self.signed) => n.cast_signed().to_string(),
             o => o.disassemble(),
@@ -129,9 +135,10 @@ impl Reader<'_> {
     }
 }
 
-/// A number as assemblers read it: in decimal where that is what it is.
-fn float(n: f64, bits: u64) -> String {
-    if n.is_finite() { format!("{n:?}") } else { format!("!0x{bits:x}") }
+/// A number as assemblers read it: in decimal where that is what it is, with the fewest digits that are read back as the same number
+/// of its width.
+fn float(n: &dyn std::fmt::Debug, is_finite: bool, bits: u64) -> String {
+    if is_finite { format!("{n:?}") } else { format!("!0x{bits:x}") }
 }
 
 fn string(s: &str) -> String {

@@ -101,3 +101,16 @@ fn what_is_no_module_is_refused() {
     module.truncate(6);
     assert!(write(ShaderHash([0; 32]), &module, &mut m).is_err());
 }
+
+#[test]
+fn floats_have_as_few_digits_as_they_need() {
+    // (of 32 and of 64 bits: OpTypeFloat and OpConstant of each)
+    let [low, high] = [0.1f64.to_bits() as u32, (0.1f64.to_bits() >> 32) as u32];
+    let single = [3 << 16 | 22, 1, 32, 4 << 16 | 43, 1, 2, 0.424f32.to_bits()];
+    let double = [3 << 16 | 22, 3, 64, 5 << 16 | 43, 3, 4, low, high];
+    let module = [&[0x0723_0203, 0x0001_0000, 0, 5, 0][..], &single, &double].concat();
+    let t = texts(&module).read(&SPIRV_TEXT).unwrap();
+    let constants: Vec<&str> =
+        t.text("text").iter().filter_map(|l| l.split_once("OpConstant ").map(|l| l.1)).collect();
+    assert_eq!(constants, ["%1 0.424", "%3 0.1"]);
+}
