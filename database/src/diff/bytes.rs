@@ -124,7 +124,8 @@ pub fn shown(bytes: &[u8]) -> String {
     if bytes.is_empty() { "nothing".into() } else { all.join(" ") + more }
 }
 
-fn is_usual(n: f32) -> bool {
+/// A float that programs use, which few integers look like.
+pub fn is_usual(n: f32) -> bool {
     n.is_finite() && (1e-6..1e9).contains(&n.abs())
 }
 

@@ -1,13 +1,17 @@
-//! Clear values: which of their four words mean nothing, so that what happens to lie there is no change.
+//! Clear values: which of their four words mean nothing, so that what happens to lie there is no change; and what the others are.
 //!
-//! Of depth the first word counts, of stencil the second, and nothing where an attachment is not cleared. Guarantees: a word that counts
+//! Of depth the first word counts, of stencil the second, and nothing where an attachment is not cleared. Words are floats or integers,
+//! as the attachment's format says; where it is not known, they are floats if both look like some. Guarantees: a word that counts
 //! is never left out. Refuses nothing: without rows of the pass every word counts.
 
+use super::bytes::is_usual;
 use crate::query::Database;
 use gfxr_parse::leaves::Leaf;
 use std::collections::HashMap;
 
 const CLEAR: &str = "VK_ATTACHMENT_LOAD_OP_CLEAR";
+/// Members of type VkClearColorValue, or VkClearValue, besides those of render passes.
+const COLORS: [&str; 3] = ["clearValue[", "pColor[", "customBorderColor["];
 
 /// An attachment: its place, its format, what becomes of it first.
 type Attachment = (u64, String, String);
@@ -31,13 +35,9 @@ impl Clears {
             let stencil = head.ends_with("pStencilAttachment") && word != 1;
             return kept || depth || stencil;
         }
-        let Some((_, rest)) = path.split_once("pClearValues[") else { return false };
-        let mut numbers = rest.split(['[', ']']).filter_map(|n| n.parse::<u64>().ok());
-        let (Some(attachment), Some(word)) = (numbers.next(), numbers.next()) else { return false };
-        let of = self.0.get(&block).and_then(|all| all.iter().find(|a| a.0 == attachment));
+        let Some((of, word)) = self.attachment(block, path) else { return false };
         of.is_some_and(|(_, format, load)| {
-            let depth =
-                ["_D16", "_D24", "_D32"].iter().any(|d| format.contains(d)) || format.contains("_X8_D24");
+            let depth = has_depth(format);
             let stencil = format.contains("_S8");
             let meant = match (depth, stencil) {
                 (false, false) => load == CLEAR,
@@ -49,6 +49,40 @@ impl Clears {
             !meant
         })
     }
+
+    /// The attachment that a clear value of a render pass is for, if it is known, and which of the value's words it is.
+    fn attachment(&self, block: u64, path: &str) -> Option<(Option<&Attachment>, u64)> {
+        let (_, rest) = path.split_once("pClearValues[")?;
+        let mut numbers = rest.split(['[', ']']).filter_map(|n| n.parse::<u64>().ok());
+        let (attachment, word) = (numbers.next()?, numbers.next()?);
+        let all = self.0.get(&block);
+        Some((all.and_then(|all| all.iter().find(|a| a.0 == attachment)), word))
+    }
+
+    /// Both readings of a word as what it is, where it is a word of a clear value and no unsigned integer.
+    pub fn read(&self, block: u64, path: &str, [a, b]: [&str; 2]) -> Option<[String; 2]> {
+        let of = match self.attachment(block, path) {
+            Some((of, word)) => of.map(|a| (a.1.as_str(), word)),
+            None if COLORS.iter().any(|c| path.contains(c)) => None,
+            None => return None,
+        };
+        let words = [a.parse::<u32>().ok()?, b.parse::<u32>().ok()?];
+        let is_float = match of {
+            Some((format, word)) if has_depth(format) || format.contains("_S8") => word == 0,
+            Some((format, _)) if format.ends_with("_SINT") => {
+                let [x, y] = words.map(u32::cast_signed);
+                return Some([x.to_string(), format!("{y} (int32)")]);
+            }
+            Some((format, _)) => !format.ends_with("_UINT"),
+            None => words.iter().all(|w| *w == 0 || is_usual(f32::from_bits(*w))),
+        };
+        let [x, y] = words.map(f32::from_bits);
+        is_float.then(|| [x.to_string(), format!("{y} (float32)")])
+    }
+}
+
+fn has_depth(format: &str) -> bool {
+    ["_D16", "_D24", "_D32"].iter().any(|d| format.contains(d))
 }
 
 fn read(db: &Database) -> rusqlite::Result<HashMap<u64, Vec<Attachment>>> {
@@ -83,5 +117,34 @@ mod tests {
         let loads = [("p.pDepthAttachment.loadOp".to_owned(), Leaf::Plain(CLEAR.into()))];
         let dynamic = |word| clears.is_rubbish(9, &format!("p.pDepthAttachment.clearValue[{word}]"), &loads);
         assert_eq!([dynamic(0), dynamic(1)], [false, true]);
+    }
+
+    #[test]
+    fn words_are_what_the_format_says_or_what_they_look_like() {
+        let of = |format: &str| vec![(0, format.to_owned(), CLEAR.to_owned())];
+        let clears = Clears(HashMap::from([
+            (1, of("VK_FORMAT_R8G8B8A8_UNORM")),
+            (2, of("VK_FORMAT_R32_UINT")),
+            (3, of("VK_FORMAT_R32_SINT")),
+            (4, of("VK_FORMAT_D24_UNORM_S8_UINT")),
+        ]));
+        let half = "1056964608";
+        let read = |block, word, of| {
+            let path = format!("pRenderPassBegin.pClearValues[0][{word}]");
+            clears.read(block, &path, of).map(|[a, b]| format!("{a} -> {b}"))
+        };
+        let float = Some("0 -> 0.5 (float32)".to_owned());
+        assert_eq!(
+            [read(1, 0, ["0", half]), read(4, 0, ["0", half]), read(9, 3, ["0", half])],
+            [(); 3].map(|_| float.clone())
+        );
+        assert_eq!(read(3, 0, ["1", "4294967295"]).as_deref(), Some("1 -> -1 (int32)"));
+        assert_eq!(
+            [read(2, 0, ["0", half]), read(4, 1, ["0", half]), read(9, 0, ["0", "7"])],
+            [None, None, None]
+        );
+        let dynamic = "pRenderingInfo.pColorAttachments[0].clearValue[2]";
+        assert_eq!(clears.read(9, dynamic, ["0", half]), Some(["0".into(), "0.5 (float32)".into()]));
+        assert_eq!(clears.read(9, "pRegions[0].size", ["0", half]), None);
     }
 }

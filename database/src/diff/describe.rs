@@ -210,7 +210,9 @@ impl<'d> Describer<'d> {
             (a, b) => a == b,
         };
         if !equal {
-            members.push(Member::new(path, &self.shown(0, a, blocks[0]), &self.shown(1, b, blocks[1])));
+            let [a, b] = [self.shown(0, a, blocks[0]), self.shown(1, b, blocks[1])];
+            let [a, b] = self.clears[0].read(blocks[0], path, [&a, &b]).unwrap_or([a, b]);
+            members.push(Member::new(path, &a, &b));
         }
     }
 
