@@ -79,7 +79,7 @@ fn exit_codes_frames_and_output_are_as_they_are_asked_for() {
     let two = Two::new("codes", &bytes, &(edit.make)(&bytes));
     let said = two.text(&[], 0);
     assert!(said.starts_with("30 of "), "{said}");
-    assert!(said.contains("  ~ vkCmdDraw 1 in \"develop\" (in 30 of 31 frames (1-30))\n"), "{said}");
+    assert!(said.contains("  ~ vkCmdDraw 1 in \"develop\" (in all 30 frames)\n"), "{said}");
     assert!(said.contains("      vertexCount: 3 -> 6\n"), "{said}");
     assert!(said.lines().all(|l| l.chars().count() <= 100), "{said}");
     assert_eq!(two.text(&["--exit-code"], 5), said);
@@ -122,6 +122,41 @@ fn a_trimmed_capture_does_what_its_source_does() {
         let run: Vec<&Value> =
             changes.iter().filter(|c| c["kind"] == "command" || c["kind"] == "frame").collect();
         assert!(run.is_empty(), "{name}: {run:#?}");
+    }
+}
+
+#[test]
+fn a_trim_of_one_frame_lacks_the_other_frames_and_nothing_else() {
+    if !device("a trim and its source") {
+        return;
+    }
+    for (name, frame, others) in [
+        ("builds", 2, "frames 1, 3-4"),
+        ("cubes", 4, "frames 1-3, 5-30"),
+        ("feedback", 4, "frames 1-3, 5-12"),
+        ("formats", 2, "frames 1, 3"),
+        ("triangle_1", 2, "frame 1"),
+        ("triangle_4", 2, "frame 1"),
+        ("uniforms", 4, "frames 1-3"),
+    ] {
+        let scratch = Scratch::new("diff-trim");
+        let (whole, part) = (crate::support::sample(&format!("{name}.gfxr")), scratch.path("part.gfxr"));
+        let number = frame.to_string();
+        let out = run(["trim", path(&whole), "--frames", &number, "--unchecked", "-o", path(&part)]);
+        assert!(out.status.success(), "{name}: {}", text(&out.stderr));
+        let databases = scratch.path("databases");
+        let of = [path(&whole), path(&part), "--cache", path(&databases)];
+        let said = diff(&of, 0);
+        assert!(said.contains(&format!(" removed, in {others}; everything")), "{name}: {said}");
+        let json: Value = serde_json::from_str(&diff(&[&of[..], &["--json"]].concat(), 0)).expect("JSON");
+        let changes = json["changes"].as_array().expect("changes");
+        let more: Vec<&Value> =
+            changes.iter().filter(|c| c["kind"] != "frame" || c["what"] != "removed").collect();
+        assert!(more.is_empty(), "{name}: {more:#?}");
+        let one = diff(&[&of[..], &["--frames", &number]].concat(), 0);
+        assert!(one.starts_with("The captures do the same.\n"), "{name}: {one}");
+        let back = diff(&[path(&part), path(&whole), "--cache", path(&databases), "--frames", &number], 0);
+        assert!(back.starts_with("The captures do the same.\n"), "{name}: {back}");
     }
 }
 

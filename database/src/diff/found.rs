@@ -1,8 +1,9 @@
 //! What differs: frames, calls, commands, objects and written bytes that have no equal partner, before anybody looks into them.
 //!
-//! Frames are aligned by all that is in them and by their numbers; within a pair of frames, calls that record nothing command by
-//! command, recordings in the order of their submission, and within those single commands. Guarantees: equal parts are never looked into;
-//! what a recording differs in is found once, however often it is submitted. Refuses nothing.
+//! Frames are aligned by all that is in them and by their numbers; what follows the end of the last one is compared with its like, and no
+//! frame. Within a pair of frames are aligned calls that record nothing, command by command, recordings in the order of their submission,
+//! and within those single commands. Guarantees: equal parts are never looked into; what a recording differs in is found once, however
+//! often it is submitted. Refuses nothing.
 
 use super::align::{align, by_tiers, gaps};
 use super::keys::{Matched, mix};
@@ -29,6 +30,11 @@ pub enum Kind {
 /// Of which elements: calls by their place in the rows, objects by theirs, frames by number.
 pub type Key = (Kind, Option<u64>, Option<u64>);
 
+/// Of what only one side has.
+fn alone(kind: Kind, side: usize, of: u64) -> Key {
+    if side == 0 { (kind, Some(of), None) } else { (kind, None, Some(of)) }
+}
+
 /// Where something differs.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
@@ -53,6 +59,8 @@ pub struct Counts {
     pub objects: [u64; 2],
     /// Calls that only a driver answers for, and which differ.
     pub answers: u64,
+    /// The numbers of what follows the end of the last frame, where something does: these are no frames.
+    pub tails: [Option<u64>; 2],
 }
 
 /// All that was found.
@@ -79,14 +87,18 @@ pub struct Pair<'r> {
     pub matched: &'r Matched,
     programs: [Programs<'r>; 2],
     recordings: HashMap<(u64, u64), Edits>,
+    /// Frames that have a partner.
+    paired: [BTreeSet<u64>; 2],
     all: All,
 }
 
 /// Finds what differs in frames that are wanted.
 pub fn find<'r>(rows: [&'r Rows; 2], matched: &'r Matched, wanted: &dyn Fn(u64) -> bool) -> All {
     let programs = [0, 1].map(|side| Programs::new(rows[side], &matched.ids[side]));
-    let mut pair = Pair { rows, matched, programs, recordings: HashMap::new(), all: All::default() };
+    let (recordings, paired) = (HashMap::new(), [BTreeSet::new(), BTreeSet::new()]);
+    let mut pair = Pair { rows, matched, programs, recordings, paired, all: All::default() };
     pair.all.coarse = matched.coarse;
+    pair.all.counts.tails = rows.map(|r| r.tail);
     pair.frames(wanted);
     pair.objects();
     pair.answers();
@@ -99,7 +111,8 @@ type Writes = BTreeMap<(u64, u64), Vec<Written>>;
 impl Pair<'_> {
     fn writes(&self, side: usize, frame: u64) -> Writes {
         let mut all = Writes::new();
-        for w in self.rows[side].frames.get(&frame).into_iter().flat_map(|f| &f.writes) {
+        let wrote = self.rows[side].frames.get(&frame).into_iter().flat_map(|f| &f.writes);
+        for w in wrote.filter(|w| !w.object.is_some_and(|o| self.left_out(side, o))) {
             let id = w.object.map_or(0, |o| self.matched.ids[side][o as usize]);
             all.entry((id, w.aspect)).or_default().push(*w);
         }
@@ -129,10 +142,11 @@ impl Pair<'_> {
     }
 
     fn frames(&mut self, wanted: &dyn Fn(u64) -> bool) {
-        let both = self.rows.iter().all(|r| r.frames.get(&0).is_some_and(|f| !f.calls.is_empty()));
+        let both = self.rows.iter().all(|r| r.begins_with_state());
         let numbers = [0, 1].map(|side| {
             let all = self.rows[side].frames.keys().copied();
             // (the state at the head of a trimmed capture has its like only in another trimmed one)
+            let all = all.filter(|n| Some(*n) != self.rows[side].tail);
             all.filter(|n| (*n != 0 || both) && !self.is_empty(side, *n)).collect::<Vec<u64>>()
         });
         let keys = [0, 1].map(|side| {
@@ -141,6 +155,10 @@ impl Pair<'_> {
         });
         let (pairs, coarse) = by_tiers(&keys[0], &keys[1]);
         self.all.coarse |= coarse;
+        let tails = self.rows[0].tail.zip(self.rows[1].tail);
+        let all = pairs.iter().map(|p| (numbers[0][p.0], numbers[1][p.1])).chain(tails);
+        let (of_a, of_b): (BTreeSet<u64>, BTreeSet<u64>) = all.unzip();
+        self.paired = [of_a, of_b];
         for &(i, j, tier) in &pairs {
             let (a, b) = (numbers[0][i], numbers[1][j]);
             if !wanted(a) {
@@ -152,6 +170,12 @@ impl Pair<'_> {
                 self.frame(a, b);
             }
         }
+        // (a tail ends lives, as a rule, and what else it has is compared where both captures have one)
+        if let Some((a, b)) = tails.filter(|t| wanted(t.0)) {
+            self.count(0, a);
+            self.count(1, b);
+            self.frame(a, b);
+        }
         let plain: Vec<(usize, usize)> = pairs.iter().map(|p| (p.0, p.1)).collect();
         for (of_a, of_b) in gaps(&plain, numbers[0].len(), numbers[1].len()) {
             let alone_a = of_a.map(|i| (0, numbers[0][i]));
@@ -160,14 +184,8 @@ impl Pair<'_> {
                     self.count(side, frame);
                 }
                 if frame != 0 && wanted(frame) {
-                    let mut key = (Kind::Frame, None, None);
-                    if side == 0 {
-                        key.1 = Some(frame)
-                    } else {
-                        key.2 = Some(frame)
-                    }
                     let times = self.commands_of(side, frame);
-                    let found = self.all.found.entry(key).or_default();
+                    let found = self.all.found.entry(alone(Kind::Frame, side, frame)).or_default();
                     _ = found.frames[side].insert(frame);
                     found.times[side] = times;
                 }
@@ -177,7 +195,8 @@ impl Pair<'_> {
 
     /// A frame is one that was looked at.
     fn count(&mut self, side: usize, frame: u64) {
-        self.all.counts.frames[side] += u64::from(frame != 0);
+        let is_one = frame != 0 && Some(frame) != self.rows[side].tail;
+        self.all.counts.frames[side] += u64::from(is_one);
         self.all.counts.commands[side] += self.commands_of(side, frame);
     }
 
@@ -338,18 +357,25 @@ impl Pair<'_> {
             }
         }
         for side in 0..2 {
-            for &i in self.matched.alone[side].iter().filter(|i| is_told(side, **i)) {
-                let mut key = (Kind::Object, None, None);
-                if side == 0 {
-                    key.1 = Some(i.into())
-                } else {
-                    key.2 = Some(i.into())
-                }
-                let found = self.all.found.entry(key).or_default();
+            let told = self.matched.alone[side].iter().copied();
+            let told = told.filter(|i| is_told(side, *i) && !self.left_out(side, *i));
+            for i in told.collect::<Vec<u32>>() {
+                let found = self.all.found.entry(alone(Kind::Object, side, i.into())).or_default();
                 found.times[side] = 1;
                 found.frames[side].extend(made(side, i).map(|c| c.frame));
             }
         }
+    }
+
+    /// Only this side has the object, and the other begins with a state, which has only those objects of before that its frames use.
+    fn left_out(&self, side: usize, object: u32) -> bool {
+        let rows = self.rows[side];
+        let states = self.rows.map(Rows::begins_with_state);
+        let made = rows.call_at(rows.objects[object as usize].created_by).map(|c| rows.calls[c].frame);
+        !states[side]
+            && states[1 - side]
+            && made.is_some_and(|frame| !self.paired[side].contains(&frame))
+            && self.matched.alone[side].binary_search(&object).is_ok()
     }
 
     /// How many answers of a driver have no equal on the other side.

@@ -2,13 +2,15 @@
 //!
 //! Objects of a type are aligned in the order in which they were made: first by name and by all that they were made of, down to the
 //! last object; then by name; then without names; then by what their own call gave; last by their order. What is left is looked for in
-//! any order. Ids of the captures play no part. Images of a
+//! any order. Where objects are alike, those of the same id are paired first, if ids mean the same on both sides (`ids`); ids that
+//! differ play no part. Images of a
 //! swapchain are one and the same, as a driver chooses which comes when, and so are views and framebuffers that differ in nothing
 //! else. Guarantees: each object has one partner at most. Refuses nothing.
 
 use super::align::by_tiers;
+use super::ids::by_ids;
 use super::rows::Rows;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Two numbers as one that looks like chance.
 pub fn mix(a: u64, b: u64) -> u64 {
@@ -25,7 +27,7 @@ pub fn of_text(text: &str) -> u64 {
 
 /// Types whose objects are means and no contents: which of them is used makes no difference.
 pub fn is_means(ty: &str) -> bool {
-    matches!(ty, "VkCommandBuffer" | "VkDeviceMemory" | "VkPhysicalDevice" | "VkQueue")
+    matches!(ty, "VkCommandBuffer" | "VkCommandPool" | "VkDeviceMemory" | "VkPhysicalDevice" | "VkQueue")
 }
 
 /// What objects of both captures have to do with each other.
@@ -110,14 +112,32 @@ impl Matched {
                 };
                 of.iter().map(one).collect()
             };
-            let (found, coarse) = by_tiers(&tiers(0, &of_a), &tiers(1, &of_b));
-            m.coarse |= coarse;
+            let mut tiers = [tiers(0, &of_a), tiers(1, &of_b)];
+            // (a trim builds structures again in a command buffer of its own, whose id its source may give to something later)
+            let known = |side: usize, id: u64| {
+                let rows = [a, b][side];
+                let ty = rows.object(id, u64::MAX).map(|o| rows.objects[o as usize].ty.as_str());
+                ty.is_some_and(|ty| !matches!(ty, "VkCommandBuffer" | "VkCommandPool"))
+            };
+            let ids = [(a, &of_a), (b, &of_b)]
+                .map(|(rows, of)| of.iter().map(|i| rows.objects[*i as usize].handle).collect::<Vec<_>>());
             // (objects of two names that share nothing are two objects)
             let name = |side: usize, i: u32| keys[side][i as usize].named;
             let two = |i: u32, j: u32| ![0, name(1, j)].contains(&name(0, i)) && name(1, j) != 0;
-            let found = found.iter().map(|p| (of_a[p.0], of_b[p.1], p.2));
-            let found = found.filter(|p| p.2 < LAST || !two(p.0, p.1));
-            let mut pairs: Vec<(u32, u32)> = found.map(|p| (p.0, p.1)).collect();
+            let is_pair = |&(i, j, tier): &(usize, usize, usize)| tier < LAST || !two(of_a[i], of_b[j]);
+            let mut same = by_ids([&ids[0], &ids[1]], &tiers, &known);
+            same.retain(is_pair);
+            // (with a key of their own they still part what lies between them)
+            for (n, &(i, j, _)) in (1u64..).zip(&same) {
+                for (side, place) in [i, j].into_iter().enumerate() {
+                    tiers[side][place].fill(0);
+                    tiers[side][place][0] = mix(n, 7);
+                }
+            }
+            let (found, coarse) = by_tiers(&tiers[0], &tiers[1]);
+            m.coarse |= coarse;
+            let all = same.iter().chain(found.iter().filter(|p| is_pair(p)));
+            let mut pairs: BTreeSet<(u32, u32)> = all.map(|p| (of_a[p.0], of_b[p.1])).collect();
             let mut left = [of_a, of_b];
             for (side, of) in left.iter_mut().enumerate() {
                 let with: std::collections::HashSet<u32> =

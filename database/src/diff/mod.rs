@@ -16,6 +16,7 @@ mod change;
 mod clears;
 mod describe;
 mod found;
+mod ids;
 mod keys;
 mod programs;
 pub mod report;
@@ -70,7 +71,7 @@ pub fn difference(
     let of = [&rows[0], &rows[1]];
     let matched = Matched::of(of[0], of[1]);
     let all = find(of, &matched, wanted_frames);
-    let there = || of.iter().flat_map(|r| r.frames.keys().copied());
+    let there = || of.iter().flat_map(|r| r.frames.keys().copied().filter(|n| Some(*n) != r.tail));
     if let Some(last) = there().max().filter(|_| !there().any(wanted_frames)) {
         return Err(Error::new(format!("neither capture has such a frame; the last is frame {last}")));
     }
@@ -78,13 +79,14 @@ pub fn difference(
     if all.coarse {
         notes.push("A sequence was too long to be aligned well: more may be named than was changed.".into());
     }
-    let states = of.map(|r| r.frames.get(&0).is_some_and(|f| !f.calls.is_empty()));
+    let states = of.map(Rows::begins_with_state);
     if states[0] != states[1] {
         let (with, without) = if states[0] { (a, b) } else { (b, a) };
         let text = "begins with a state in the middle of the program";
         notes.push(format!(
-            "{} {text}, {} does not: calls of that state are not compared, objects are.",
-            with.name, without.name
+            "{} {text}, {} does not: calls of that state are not compared; objects are, but for those that only {} has \
+             and makes outside of frames that both have.",
+            with.name, without.name, without.name
         ));
     }
     let blocks = wanted(of, &all);

@@ -58,9 +58,8 @@ pub fn conclusion(d: &Difference) -> String {
         }
         parts.push(said.join(", "));
     }
-    // (0 is the state before the first one)
-    let all = d.changes.iter().flat_map(|c| c.frames.iter().flatten()).copied();
-    let all: BTreeSet<u64> = all.filter(|n| *n != 0).collect();
+    let all: BTreeSet<u64> =
+        d.changes.iter().flat_map(|c| (0..2).flat_map(|side| proper(d, c, side))).collect();
     let frames = ranges(&all);
     let place = match all.len() {
         0 => String::new(),
@@ -68,6 +67,12 @@ pub fn conclusion(d: &Difference) -> String {
         _ => format!(", in frames {frames}"),
     };
     format!("{}{place}; everything else is equal.", parts.join("; "))
+}
+
+/// The frames of a change on a side, without the state before the first one and what follows the last.
+fn proper(d: &Difference, c: &Change, side: usize) -> BTreeSet<u64> {
+    let is_one = |n: &&u64| **n != 0 && Some(**n) != d.counts.tails[side];
+    c.frames[side].iter().filter(is_one).copied().collect()
 }
 
 /// Numbers as ranges: 1-3, 7.
@@ -91,17 +96,18 @@ pub fn ranges(all: &BTreeSet<u64>) -> String {
 /// When and how often, in words.
 fn when(d: &Difference, c: &Change) -> String {
     let side = usize::from(c.frames[0].is_empty());
-    let frames = &c.frames[side];
+    let (any, frames) = (&c.frames[side], &proper(d, c, side));
     let mut out = match (frames.len() as u64, d.counts.frames[side]) {
-        (0, _) => String::new(),
-        (1, _) if frames.contains(&0) => "before the first frame".into(),
+        (0, _) if any.is_empty() => String::new(),
+        (0, _) if any.contains(&0) => "before the first frame".into(),
+        (0, _) => "after the last frame".into(),
         (1, _) => format!("frame {}", ranges(frames)),
         (n, all) if n == all => format!("in all {all} frames"),
         (n, all) => format!("in {n} of {all} frames ({})", ranges(frames)),
     };
     let times = c.times[0].max(c.times[1]);
     let is_run = matches!(c.kind, Kind::Command | Kind::Call);
-    if is_run && times > frames.len() as u64 {
+    if is_run && times > any.len() as u64 {
         out.push_str(&format!(", {times} times"));
     }
     if c.kind == Kind::Frame {
@@ -326,7 +332,7 @@ mod tests {
     }
 
     fn of(changes: Vec<Change>) -> Difference {
-        let counts = Counts { commands: [412; 2], frames: [30; 2], objects: [9; 2], answers: 0 };
+        let counts = Counts { commands: [412; 2], frames: [30; 2], objects: [9; 2], ..Counts::default() };
         Difference { names: ["a".into(), "b".into()], counts, changes, notes: vec![] }
     }
 
@@ -345,6 +351,18 @@ mod tests {
         );
         assert!(said.contains("  ~ vkCmdDraw 12 in \"shadow\" (in 2 of 30 frames (3-4))\n"), "{said}");
         assert!(said.contains("      vertexCount: 36 -> 72\n"), "{said}");
+    }
+
+    #[test]
+    fn what_lies_before_and_behind_the_frames_is_none_of_them() {
+        let mut d = of(vec![change(Kind::Command, What::Changed, [31, 31])]);
+        d.counts.tails = [Some(31); 2];
+        let said = text(&d, 10);
+        assert!(said.starts_with("1 of 412 commands was changed; everything"), "{said}");
+        assert!(said.contains("  ~ vkCmdDraw 12 in \"shadow\" (after the last frame)\n"), "{said}");
+        d.changes = vec![change(Kind::Command, What::Changed, [0, 31])];
+        let said = text(&d, 10);
+        assert!(said.contains("(in all 30 frames)"), "{said}");
     }
 
     #[test]

@@ -96,6 +96,8 @@ pub struct Rows {
     pub labels: HashMap<u64, String>,
     /// By number.
     pub frames: BTreeMap<u64, Frame>,
+    /// The number of what follows the end of the last frame, where something does and frames end at all: it is none itself.
+    pub tail: Option<u64>,
     /// Device addresses that the driver told, with the object that lies there.
     pub addresses: Vec<(u64, u32)>,
     /// Mean GPU times of commands in nanoseconds, by the call that recorded them.
@@ -121,6 +123,7 @@ impl Rows {
         self.recordings(db)?;
         self.frames(db)?;
         self.writes(db)?;
+        self.tail(db)?;
         self.addresses(db)?;
         self.times(db)
     }
@@ -179,6 +182,11 @@ impl Rows {
             self.objects.push(o);
         }
         Ok(())
+    }
+
+    /// The capture was trimmed: it begins with the calls of a state.
+    pub fn begins_with_state(&self) -> bool {
+        self.frames.get(&0).is_some_and(|f| !f.calls.is_empty())
     }
 
     /// Which call a block is.
@@ -266,6 +274,14 @@ impl Rows {
                 s.push(unsigned(row, 2)?);
             }
         }
+        Ok(())
+    }
+
+    fn tail(&mut self, db: &Connection) -> rusqlite::Result<()> {
+        let sql = "SELECT max(frame) FROM frames WHERE complete = 1";
+        let last: Option<i64> = db.query_row(sql, [], |row| row.get(0))?;
+        let behind = |last: u64| self.frames.keys().next_back().copied().filter(|n| *n > last);
+        self.tail = last.map(i64::cast_unsigned).and_then(behind);
         Ok(())
     }
 
