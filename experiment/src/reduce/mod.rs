@@ -29,11 +29,11 @@ use crate::progress;
 use elements::Elements;
 use gfxr_parse::container::Capture;
 use parts::{Blocks, Data, Functions, Parts, STAGES};
-use search::{Kept, PATIENCE, Trials};
+use search::{Kept, Trials};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use still::Oracle;
+use still::{Oracle, patience};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -111,16 +111,21 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
             settings.still
         )));
     }
-    oracle.patience = PATIENCE.0.max(whole.took * PATIENCE.1);
+    oracle.patience = patience(&whole);
+    // (a GPU that loops in one process may still serve one that submits nothing: only of what never ends well there is nothing else)
+    let ended_well = whole.ended_well();
+    let well = if ended_well { &*settings.file } else { &*idle };
     oracle.seen = Some(whole);
     let kept = Kept {
         capture: blake3::hash(capture.bytes()).to_hex().to_string(),
         still: settings.still.to_string(),
         ..Kept::default()
     };
-    write_file(&idle, &blocks.written(&blocks.idle())?)?;
+    if !ended_well {
+        write_file(&idle, &blocks.written(&blocks.idle())?)?;
+    }
     let (asked, until) = (1, began + settings.budget);
-    let mut to = Trials { asked, until, oracle, trial: &trial, notes: &notes, idle: &idle, known: kept };
+    let mut to = Trials { asked, until, oracle, trial: &trial, notes: &notes, well, known: kept };
     to.resume()?;
     let (gone, mut minimal) = to.search(&blocks)?;
     let mut bytes = blocks.written(&gone)?;

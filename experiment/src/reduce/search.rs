@@ -4,7 +4,7 @@
 //! notes of another capture or fault, and to go on where the GPU is of no use any more.
 
 use super::parts::{Parts, STAGES};
-use super::still::{Oracle, Seen};
+use super::still::{Oracle, Seen, patience};
 use crate::failure::{Exit, Failure};
 use crate::files::output::write_file;
 use crate::progress;
@@ -12,7 +12,7 @@ use crate::say::note;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What is kept while the search goes on.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,9 +33,6 @@ pub struct Kept {
 /// How often what is known is tried when a search goes on, and the result at the end.
 const TRIES: u32 = 3;
 
-/// Least time that a process is waited for, and how many times that of the last one that showed the fault.
-pub const PATIENCE: (Duration, u32) = (Duration::from_millis(500), 4);
-
 /// Trials, and what they have come to.
 pub struct Trials<'s> {
     /// Processes that were asked.
@@ -48,8 +45,8 @@ pub struct Trials<'s> {
     pub trial: &'s Path,
     /// The file of what is known.
     pub notes: &'s Path,
-    /// The capture without submissions.
-    pub idle: &'s Path,
+    /// A capture that ends well where the GPU works.
+    pub well: &'s Path,
     /// What is known.
     pub known: Kept,
 }
@@ -113,7 +110,7 @@ impl Trials<'_> {
             let one = self
                 .oracle
                 .look(file)
-                .and_then(|seen| Ok((self.oracle.is(&seen), self.oracle.works(&seen, self.idle)?)));
+                .and_then(|seen| Ok((self.oracle.is(&seen), self.oracle.works(&seen, self.well)?)));
             let (is, works) = match one {
                 Err(_) if self.oracle.interrupt.asked() => break,
                 one => one?,
@@ -130,7 +127,7 @@ impl Trials<'_> {
 
     /// Ends the search where the GPU is of no use any more.
     fn usable(&mut self, behind: &Seen, failed: Option<String>) -> Result<(), Failure> {
-        if self.oracle.works(behind, self.idle)? {
+        if self.oracle.works(behind, self.well)? {
             return Ok(());
         }
         // (one that shows the fault is what the search goes on from)
@@ -139,7 +136,7 @@ impl Trials<'_> {
         Err(Failure::with(
             Exit::Gone,
             format!(
-                "the GPU is of no use any more: a replay that submits nothing does not end well. Reset it, or start the machine anew; the same command \
+                "the GPU is of no use any more: what ended well before the search does not end well. Reset it, or start the machine anew; the same command \
                  line goes on from {}",
                 self.notes.display()
             ),
@@ -245,7 +242,7 @@ impl Search<'_, '_> {
             self.tried.insert(hash);
             return Ok(false);
         }
-        to.oracle.patience = PATIENCE.0.max(seen.took * PATIENCE.1);
+        to.oracle.patience = patience(&seen);
         self.gone = gone;
         let gone = (0..self.gone.len() as u32).filter(|b| self.gone[*b as usize]).collect();
         to.known.gone.insert(self.parts.name().to_owned(), gone);

@@ -119,6 +119,18 @@ pub struct Oracle<'o> {
     pub seen: Option<Seen>,
 }
 
+impl Seen {
+    /// The process did all that it was to do.
+    pub fn ended_well(&self) -> bool {
+        self.code == Some(Exit::Done as i32) && !self.late
+    }
+}
+
+/// How long a process is waited for behind one that took so long: four times that, and half a second at least.
+pub fn patience(seen: &Seen) -> Duration {
+    Duration::from_millis(500).max(seen.took * 4)
+}
+
 /// What a process came to.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
@@ -190,14 +202,15 @@ impl Oracle<'_> {
         }
     }
 
-    /// Whether the GPU is of use still, behind a trial that may have ended that: a capture that has it do nothing is replayed. What is left out may make
-    /// a shader loop for ever, whatever is looked for.
-    pub fn works(&self, behind: &Seen, idle: &Path) -> Result<bool, Failure> {
+    /// Whether the GPU is of use still, behind a trial that may have ended that: a capture is replayed that is known to end well. What is left out of a trial may
+    /// make a shader loop for ever, whatever is looked for.
+    pub fn works(&self, behind: &Seen, known: &Path) -> Result<bool, Failure> {
         if !self.still.may_have_ended_the_gpu(behind) {
             return Ok(true);
         }
-        let idle = self.look(idle)?;
-        Ok(!self.still.may_have_ended_the_gpu(&idle))
+        let patience = self.seen.as_ref().map_or(Duration::MAX, patience);
+        let seen = Oracle { patience, seen: None, ..*self }.look(known)?;
+        Ok(!self.still.may_have_ended_the_gpu(&seen))
     }
 
     /// Whether that is the fault.
