@@ -63,7 +63,9 @@ fn misspelt(command: &Command, words: &[OsString]) -> Option<(String, String)> {
 /// is given.
 fn two_words(command: &Command, words: &[OsString]) -> Option<String> {
     let [first, second] = [words.get(1)?.to_str()?, words.get(2)?.to_str()?];
-    if first.starts_with('-') || second.starts_with('-') || command.find_subcommand(first).is_some() {
+    // (`help` is a command that is only there once the line is read)
+    let known = first == "help" || command.find_subcommand(first).is_some();
+    if first.starts_with('-') || second.starts_with('-') || known {
         return None;
     }
     if Path::new(first).exists() {
@@ -149,7 +151,13 @@ mod tests {
         assert_eq!(says(&["trm", "a.gfxr"]), "there is no command \"trm\"; did you mean trim?");
         assert_eq!(says(&["frobnicate", "a.gfxr"]), "there is no command \"frobnicate\"; --help lists them");
         assert!(says(&["Cargo.toml", "a.gfxr"]).contains("one capture is replayed at a time"));
-        for words in [&["trim", "a.gfxr"][..], &["a.gfxr", "--json"], &["--json", "a.gfxr"], &["a.gfxr"]] {
+        for words in [
+            &["trim", "a.gfxr"][..],
+            &["a.gfxr", "--json"],
+            &["--json", "a.gfxr"],
+            &["a.gfxr"],
+            &["help", "trim"],
+        ] {
             assert_eq!(says(words), "", "{words:?}");
         }
     }

@@ -4,10 +4,11 @@
 //! Guarantees: whatever sub-command it is, and however both are spelt; what is not a regular file (`/dev/stdout`) may be both.
 
 use clap::{ArgMatches, Command};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// Flags that name a file to write. What else names a file names one to read.
-const WRITTEN: [&str; 6] = ["output", "report", "csv", "perfetto", "page", "measurement_file"];
+/// Flags that name a file to write, with what stands before it, if anything does (`json=FILE`). What else names a file names one to read.
+const WRITTEN: [&str; 7] = ["output", "report", "csv", "perfetto", "page", "measurement_file", "write"];
 
 /// What a command line would write over, of what it reads.
 pub fn overwritten(command: &Command, matches: &ArgMatches) -> Option<PathBuf> {
@@ -17,7 +18,11 @@ pub fn overwritten(command: &Command, matches: &ArgMatches) -> Option<PathBuf> {
         for arg in of.get_arguments() {
             let id = arg.get_id().as_str();
             let files = given.try_get_raw(id).ok().flatten().into_iter().flatten();
-            let files = files.filter_map(|f| PathBuf::from(f).canonicalize().ok()).filter(|f| f.is_file());
+            let named = |f: &OsStr| match f.to_str().and_then(|f| f.split_once('=')) {
+                Some((_, file)) if id == "write" => PathBuf::from(file),
+                _ => PathBuf::from(f),
+            };
+            let files = files.filter_map(|f| named(f).canonicalize().ok()).filter(|f| f.is_file());
             if WRITTEN.contains(&id) { written.extend(files) } else { read.extend(files) }
         }
         let inner = given.subcommand();
@@ -46,7 +51,7 @@ mod tests {
         all(&command, &mut args);
         for arg in args {
             let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-            let file = arg.get_value_names().is_some_and(|n| n.iter().any(|n| n.as_str() == "FILE"));
+            let file = arg.get_value_names().is_some_and(|n| n.iter().any(|n| n.as_str().ends_with("FILE")));
             if file && help.starts_with("Write") && !arg.is_positional() {
                 assert!(WRITTEN.contains(&arg.get_id().as_str()), "{}: {help}", arg.get_id());
             }
@@ -74,6 +79,8 @@ mod tests {
         assert_eq!(found(&[word("diff"), file(&b), file(&a), word("-o"), file(&other_way)]), a_is);
         assert_eq!(found(&[file(&a), word("--report"), file(&other_way)]), a_is);
         assert_eq!(found(&[word("report"), file(&b), file(&a), word("-o"), file(&a)]), a_is);
+        let json = OsString::from(format!("json={}", a.display()));
+        assert_eq!(found(&[word("compare"), file(&a), file(&b), word("--write"), json]), a_is);
         assert_eq!(found(&[word("dump"), file(&a), word("-o"), file(&new)]), None);
         assert_eq!(found(&[word("dump"), file(&a), word("-o"), file(&b)]), None);
         assert_eq!(found(&[word("dump"), file(&a), word("-o"), word("/dev/null")]), None);

@@ -24,6 +24,7 @@ const UNWANTED_BYTES: u64 = 64;
 
 /// Runs the sub-command.
 pub fn run(args: &DumpArgs) -> Result<Exit, Failure> {
+    known(args)?;
     let capture = input::open(&args.file, args.memory)?;
     if let Some(folder) = &args.binaries {
         output::folder(folder)?;
@@ -46,7 +47,6 @@ pub fn run(args: &DumpArgs) -> Result<Exit, Failure> {
     header.drain_into(&mut counts, &mut woven);
     out.write(&woven)?;
 
-    known(args)?;
     let selection = Selection::new(args, &capture);
     let all = selection.is_everything();
     let mut pieces = Pieces { blocks: capture.all_blocks(), selection, all, done: false, some: false };

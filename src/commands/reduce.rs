@@ -30,11 +30,12 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
         let parts = parts.iter().filter(|p| p.0[0] > 0);
         let contents: String =
             parts.map(|([before, after], what, are)| format!("Of {before} {what} {after} {are}. ")).collect();
+        let tried = |n: u64| if n == 1 { "1 try".to_owned() } else { format!("{n} tries") };
         let fault = match found.shown {
             [_, 0] => "the fault was there when this was found".to_owned(),
-            [0, tries] => format!("the fault is not there any more, in {tries} tries of {tries}"),
-            [all, tries] if all == tries => format!("the fault is still there, in {all} tries of {tries}"),
-            [some, tries] => format!("the fault comes and goes, it was there in {some} tries of {tries}"),
+            [0, tries] => format!("the fault is not there any more, in none of {}", tried(tries)),
+            [all, tries] if all == tries => format!("the fault is still there, in {all} of {}", tried(tries)),
+            [some, tries] => format!("the fault comes and goes, it was there in {some} of {}", tried(tries)),
         };
         let text = format!(
             "{}: {} of {} calls ({:.1} %), {} of {} bytes ({:.1} %); {fault}: {}\n\

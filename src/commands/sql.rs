@@ -47,7 +47,7 @@ pub fn run(args: &SqlArgs) -> Result<Exit, Failure> {
         let asked = db.ask(&question, &mut table);
         asked.map_err(|e| {
             let text = e.to_string();
-            let hint = match text.contains("no such") {
+            let hint = match text.contains("no such table") || text.contains("no such column") {
                 true => "; --schema prints which tables and columns there are",
                 false => "",
             };

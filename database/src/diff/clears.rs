@@ -59,6 +59,11 @@ impl Clears {
         Some((all.and_then(|all| all.iter().find(|a| a.0 == attachment)), word))
     }
 
+    /// The format of the attachment that a clear value of a render pass is for, if it is known.
+    pub fn format(&self, block: u64, path: &str) -> Option<&str> {
+        self.attachment(block, path)?.0.map(|a| a.1.as_str())
+    }
+
     /// Both readings of a word as what it is, where it is a word of a clear value and no unsigned integer.
     pub fn read(&self, block: u64, path: &str, [a, b]: [&str; 2]) -> Option<[String; 2]> {
         let of = match self.attachment(block, path) {

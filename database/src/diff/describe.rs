@@ -211,7 +211,10 @@ impl<'d> Describer<'d> {
         };
         if !equal {
             let [a, b] = [self.shown(0, a, blocks[0]), self.shown(1, b, blocks[1])];
-            let [a, b] = self.clears[0].read(blocks[0], path, [&a, &b]).unwrap_or([a, b]);
+            // (a format that is another is told as a change of its own)
+            let [x, y] = [0, 1].map(|s| self.clears[s].format(blocks[s], path));
+            let read = self.clears[0].read(blocks[0], path, [&a, &b]).filter(|_| x == y);
+            let [a, b] = read.unwrap_or([a, b]);
             members.push(Member::new(path, &a, &b));
         }
     }

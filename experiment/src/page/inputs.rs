@@ -250,16 +250,16 @@ pub fn json(path: &Path) -> Result<Value, Failure> {
     if !meta.is_file() {
         return Err(fail(&"no plain file"));
     }
-    let length = meta.len();
-    if length > LARGEST {
-        return Err(fail(&format_args!("{length} bytes; {LARGEST} at most are read")));
-    }
-    let bytes = fs::read(path).map_err(|e| fail(&e))?;
     if input::is_capture(path) {
         return Err(fail(
             &"that is another capture; here goes what was measured on one: a trace, a run, or JSON that this program wrote",
         ));
     }
+    let length = meta.len();
+    if length > LARGEST {
+        return Err(fail(&format_args!("{length} bytes; {LARGEST} at most are read")));
+    }
+    let bytes = fs::read(path).map_err(|e| fail(&e))?;
     let wanted = "neither a capture nor JSON that this program wrote";
     serde_json::from_slice(&bytes).map_err(|e| fail(&format_args!("{wanted}: {e}")))
 }

@@ -136,7 +136,7 @@ impl Trials<'_> {
         Err(Failure::with(
             Exit::Gone,
             format!(
-                "the GPU is of no use any more: what ended well before the search does not end well. Reset it, or start the machine anew; the same command \
+                "the GPU is of no use any more: a replay that would end well on one that works does not. Reset it, or start the machine anew; the same command \
                  line goes on from {}",
                 self.notes.display()
             ),

@@ -120,9 +120,10 @@ pub struct Oracle<'o> {
 }
 
 impl Seen {
-    /// The process did all that it was to do.
+    /// The process did all that it was to do, whatever came of it.
     pub fn ended_well(&self) -> bool {
-        self.code == Some(Exit::Done as i32) && !self.late
+        let ended = [Exit::Done, Exit::Diverged].map(|exit| Some(exit as i32));
+        ended.contains(&self.code) && !self.late
     }
 }
 
@@ -175,7 +176,13 @@ impl Oracle<'_> {
                 let mut seen = once()?;
                 // (a frame that was slow by chance would lead the search astray: it is seldom so twice)
                 if self.is(&seen) {
-                    seen.longest = seen.longest.min(once()?.longest);
+                    let again = once()?;
+                    let shorter = seen.longest.min(again.longest);
+                    // (what did not end well the second time did not)
+                    if !again.ended_well() {
+                        seen = again;
+                    }
+                    seen.longest = shorter;
                 }
                 Ok(seen)
             }

@@ -29,6 +29,7 @@ use crate::frames::{no_such_frame, there};
 use crate::how::How;
 use crate::progress;
 use crate::replaying::{changes, options};
+use crate::say::note;
 use crate::shots::{Shown, shown};
 use gfxr_parse::container::{Capture, Compression};
 use gfxr_parse::writer::Writer;
@@ -115,9 +116,19 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
     // (drivers may keep what Vulkan lets them discard; what is no better is not written)
     progress::step("whether they do with contents that drivers may discard");
     let mut again = trimmed.clone();
-    let bytes = write(capture, &options, (&range, first, cut), &mut again, vec![])?;
-    let result = Capture::new(bytes).map_err(Failure::new)?.within(capture.budget());
-    let found = pictures(&result)?;
+    let attempt = write(capture, &options, (&range, first, cut), &mut again, vec![]).and_then(|bytes| {
+        let result = Capture::new(bytes).map_err(Failure::new)?.within(capture.budget());
+        let found = pictures(&result)?;
+        Ok((result, found))
+    });
+    let (result, found) = match attempt {
+        Ok(done) => done,
+        // (what was written first is there)
+        Err(why) => {
+            note(format_args!("with contents that drivers may discard it could not be tried: {why}"));
+            return Ok(trimmed);
+        }
+    };
     if found.differing >= trimmed.pictures.map_or(0, |p| p.differing) {
         return Ok(trimmed);
     }

@@ -24,8 +24,8 @@ pub struct Trimmed {
     pub blocks_changed: u64,
     /// What begins with contents.
     pub contents: Contents,
-    /// Images that begin with contents only because the pictures need them, though Vulkan lets drivers discard these before they are read: by debug
-    /// name and id.
+    /// Images that begin with contents though Vulkan lets drivers discard these before they are read, as without any of these contents pictures differ: by
+    /// debug name and id.
     pub discarded_but_kept: Vec<String>,
     /// What is not in the result, and how often.
     pub lacks: BTreeMap<String, u64>,
@@ -137,7 +137,7 @@ impl fmt::Display for Trimmed {
             writeln!(
                 f,
                 "The program relies on contents that Vulkan lets the driver discard (by a transition from VK_IMAGE_LAYOUT_UNDEFINED, or a load \
-                 that does not keep them); without them pictures differ, so they are kept: {}.",
+                 that does not keep them); without any of them pictures differ, so they are kept: {}.",
                 self.discarded_but_kept.join(", ")
             )?;
         }

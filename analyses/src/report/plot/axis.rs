@@ -38,6 +38,11 @@ impl Axis {
         self.pixels.0 + share * (self.pixels.1 - self.pixels.0)
     }
 
+    /// How many marks have room for their numbers. (The letters of the PNG are 12 pixels wide.)
+    pub fn fitting(&self) -> usize {
+        ((self.pixels.1 - self.pixels.0).abs() / 96.0) as usize
+    }
+
     /// Round numbers on it, about so many, and the digits behind the point that tell them apart.
     pub fn marks(&self, wanted: usize) -> (Vec<f64>, usize) {
         let (a, b) = self.values;
@@ -72,8 +77,7 @@ pub fn frame(figure: &mut Figure, across: (f64, f64), y: &Axis, name: &str) {
 
 /// The marks of an axis that lies at this height, and what it is.
 pub fn across(f: &mut Figure, x: &Axis, at: f64, name: &str) {
-    // (the letters of the PNG are 12 pixels wide)
-    let (marks, digits) = x.marks(((x.pixels.1 - x.pixels.0) / 96.0) as usize);
+    let (marks, digits) = x.marks(x.fitting());
     for mark in marks {
         f.line(vec![(x.at(mark), at), (x.at(mark), at + 5.0)], Paint::Ink, 1.0);
         f.text((x.at(mark), at + 15.0), words(mark, digits), Anchor::Middle);

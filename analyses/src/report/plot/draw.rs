@@ -61,6 +61,9 @@ fn seen(points: Vec<(f64, f64)>, x: &Axis) -> Vec<(f64, f64)> {
         return points;
     }
     let column = |p: &(f64, f64)| x.at(p.0).round() as i64;
+    // (what goes to and fro is drawn from left to right, then: of so many nobody sees the way)
+    let mut points = points;
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let columns = points.chunk_by(|a, b| column(a) == column(b));
     let kept = columns.flat_map(|c| {
         let by = |a: &usize, b: &usize| c[*a].1.total_cmp(&c[*b].1);

@@ -80,7 +80,7 @@ pub enum Shape {
 
 /// Shapes that stand for values, and what those are, in lines.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
+pub struct Told {
     /// Which of the figure's shapes.
     pub shapes: Range<usize>,
     /// The values.
@@ -99,7 +99,7 @@ pub struct Figure {
     /// What is painted, in order.
     pub shapes: Vec<Shape>,
     /// What of it stands for which values, by first shape; none are in two.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<Told>,
 }
 
 /// Where a title begins.
@@ -123,7 +123,7 @@ impl Figure {
     pub fn mark(&mut self, says: Vec<String>, paint: impl FnOnce(&mut Figure)) {
         let first = self.shapes.len();
         paint(self);
-        self.marks.push(Mark { shapes: first..self.shapes.len(), says });
+        self.marks.push(Told { shapes: first..self.shapes.len(), says });
     }
 
     /// A filled polygon.

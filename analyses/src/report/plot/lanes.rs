@@ -35,7 +35,10 @@ pub fn timeline(t: &Timeline) -> Option<Figure> {
         f.text((at + 20.0, 44.0), *group, Anchor::Start);
         at += 44.0 + 12.0 * group.chars().count() as f64;
     }
-    x.marks(9).0.iter().for_each(|m| f.line(vec![(x.at(*m), TOP), (x.at(*m), bottom)], Paint::Grid, 1.0));
+    x.marks(x.fitting())
+        .0
+        .iter()
+        .for_each(|m| f.line(vec![(x.at(*m), TOP), (x.at(*m), bottom)], Paint::Grid, 1.0));
     let (mut last, mut free) = (None, 0.0);
     for (n, name) in t.lanes.iter().enumerate() {
         let y = TOP + row * n as f64;

@@ -14,7 +14,7 @@ mod samples;
 mod svg;
 
 pub use draw::{figures, of_series};
-pub use figure::{Anchor, COLOURS, Figure, Mark, Paint, Point, Shape, TITLE};
+pub use figure::{Anchor, COLOURS, Figure, Paint, Point, Shape, TITLE, Told};
 pub use svg::Element;
 
 impl Figure {

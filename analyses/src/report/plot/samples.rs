@@ -10,11 +10,12 @@ use super::figure::{Anchor, Figure, Paint};
 use crate::report::bins::{Shared, shared};
 use crate::report::shapes::Distribution;
 use crate::report::summary::{FEWEST, Summary, cut, summary};
-use crate::report::{Column, Series};
+use crate::report::{Column, Series, counted};
 use std::collections::HashSet;
 
-/// Values up to which each has a mark of its own, wherever it stands.
+/// Values up to which each has a mark of its own, wherever it stands; and how far marks of more are apart, at least.
 const MARKS: usize = 4000;
+const PIXELS: f64 = 4.0;
 
 /// One sample.
 struct Sample<'r> {
@@ -51,8 +52,8 @@ fn note(all: &[Sample], y: &Column, cut: Option<f64>) -> String {
     let beyond = all.iter().flat_map(|s| &s.points).filter(|p| cut.is_some_and(|cut| p.1 > cut)).count();
     match cut.filter(|_| beyond > 0) {
         Some(cut) => {
-            let values = if beyond == 1 { "value" } else { "values" };
-            format!("{drawn} {of} Not drawn: {beyond} {values} above {} {}.", about(cut), y.unit.symbol())
+            let beyond = counted(beyond as u64, "value");
+            format!("{drawn} {of} Not drawn: {beyond} above {} {}.", about(cut), y.unit.symbol())
         }
         None => format!("{drawn} {of}"),
     }
@@ -71,7 +72,10 @@ fn violins(title: &str, all: &[Sample], y: &Column, cut: Option<f64>) -> Option<
         values: ((least - margin).max(if least >= 0.0 { 0.0 } else { f64::MIN }), end + margin),
         pixels: (left, RIGHT),
     };
-    x.marks(9).0.iter().for_each(|m| f.line(vec![(x.at(*m), TOP), (x.at(*m), bottom)], Paint::Grid, 1.0));
+    x.marks(x.fitting())
+        .0
+        .iter()
+        .for_each(|m| f.line(vec![(x.at(*m), TOP), (x.at(*m), bottom)], Paint::Grid, 1.0));
     for (n, Sample { name, summary: s, points }) in all.iter().enumerate() {
         let middle = TOP + ROW * (n as f64 + 0.5);
         let at = |v: f64| x.at(v.clamp(x.values.0, x.values.1));
@@ -79,7 +83,10 @@ fn violins(title: &str, all: &[Sample], y: &Column, cut: Option<f64>) -> Option<
         let edge = |up: f64| move |p: &(f64, f64)| (p.0, middle - up * p.1 * ROW * 0.42);
         let outline = kept().map(edge(1.0)).chain(kept().rev().map(edge(-1.0)));
         let outline: Vec<_> = outline.map(|(v, y)| (x.at(v), y)).collect();
-        let mut says = vec![(*name).to_owned(), format!("{} values, mean {}", s.count, said(s.mean, y))];
+        let mut says = vec![
+            (*name).to_owned(),
+            format!("{}, mean {}", counted(s.count as u64, "value"), said(s.mean, y)),
+        ];
         let names = ["least", "p25", "median", "p75", "greatest"];
         says.extend(names.iter().zip(s.at).map(|(name, v)| format!("{name} {}", said(v, y))));
         f.mark(says, |f| {
@@ -140,8 +147,8 @@ fn course(title: &str, all: &[Sample], (of, y): (&Column, &Column), cut: Option<
         let mut taken = HashSet::new();
         for (a, b) in s.points.iter().filter(seen) {
             let (px, py) = (x.at(*a), up.at(*b));
-            // (of very many that are at one pixel, one is seen)
-            if many && !taken.insert((px.round() as i64, py.round() as i64)) {
+            // (of very many that lie upon each other, one is seen)
+            if many && !taken.insert([px, py].map(|p| (p / PIXELS) as i64)) {
                 continue;
             }
             let says = vec![s.name.to_owned(), format!("{} {}", of.name, said(*a, of)), said(*b, y)];

@@ -3,7 +3,7 @@
 //! Colours are those on white; each element has the class of its paint (`ink`, `grid`, `paper`, `s1` …), by which a page may paint
 //! it otherwise.
 
-use super::figure::{Anchor, Figure, Paint, Point, Shape};
+use super::figure::{Anchor, COLOURS, Figure, Paint, Point, Shape};
 use crate::report::escape;
 use crate::report::png::Colour;
 use serde::Serialize;
@@ -51,7 +51,7 @@ fn painted(paint: Paint, name: &'static str) -> Vec<(&'static str, String)> {
         Paint::Ink => "ink".to_owned(),
         Paint::Grid => "grid".to_owned(),
         Paint::Paper => "paper".to_owned(),
-        Paint::Series(n, _) => format!("s{}", n % 8 + 1),
+        Paint::Series(n, _) => format!("s{}", n % COLOURS.len() + 1),
     };
     let mut all = vec![("class", class), (name, hex(paint.colour()))];
     if paint.opacity() < 1.0 {

@@ -1,6 +1,6 @@
 //! Text within so many columns: sentences are wrapped, and cells of words cut.
 //!
-//! Guarantees: no line is longer than asked for where a word, or a table's numbers, do not make it so; what is cut has a `…` in its middle. Numbers are
+//! Guarantees: no line is longer than asked for where a word, or a table's numbers, do not make it so; what is cut has a `…` in its place. Numbers are
 //! never cut. Refuses nothing.
 
 /// The least that is left of a cell of words.
@@ -75,11 +75,10 @@ fn cut(cell: &str, to: usize) -> String {
         return cell.to_owned();
     }
     // (what all commands begin with tells none from another)
-    let cell = cell.strip_prefix("vkCmd").unwrap_or(cell);
-    let n = width(cell);
-    if n <= to {
-        return cell.to_owned();
+    if let Some(rest) = cell.strip_prefix("vkCmd").filter(|rest| width(rest) < to) {
+        return format!("…{rest}");
     }
+    let n = width(cell);
     let kept = to.saturating_sub(1);
     let (head, tail) = (kept.div_ceil(2), kept / 2);
     cell.chars().take(head).chain(['…']).chain(cell.chars().skip(n - tail)).collect()
@@ -111,8 +110,9 @@ mod tests {
         assert_eq!(within(Some(52)), [20, 8, 20]);
         assert_eq!(within(Some(5)), [LEAST, 8, LEAST], "what has to be there is");
         assert_eq!((cut("pipeline", 8), cut("pipeline", 5)), ("pipeline".into(), "pi…ne".into()));
-        assert_eq!((cut("vkCmdDraw", 9), cut("vkCmdDraw", 8)), ("vkCmdDraw".into(), "Draw".into()));
-        assert_eq!(cut("vkCmdTraceRaysKHR", 9), "Trac…sKHR");
+        assert_eq!((cut("vkCmdDraw", 9), cut("vkCmdDraw", 8)), ("vkCmdDraw".into(), "…Draw".into()));
+        assert_eq!(cut("vkCmdTraceRaysKHR", 9), "vkCm…sKHR");
+        assert_eq!(cut("vkCmdTraceRaysKHR", 13), "…TraceRaysKHR");
     }
 
     #[test]

@@ -124,13 +124,21 @@ fn most<'r>(
     let mut rows: HashMap<_, (Sum, &CommandTime)> = HashMap::new();
     for ((path, own, position, execution, index, pipeline), (sum, r)) in sums {
         // (what has a number in the frame is the same thing wherever it was recorded)
-        let place = match sum.numbered && (r.draw, r.pass) != (0, 0) {
+        let numbered = sum.numbered && (r.draw > 0 || r.kind == SpanKind::Pass && r.pass > 0);
+        let place = match numbered {
             true => (None, r.draw, r.pass),
             false => (Some((position, execution, index)), 0, 0),
         };
         match rows.entry((path, own, place, pipeline)) {
             Entry::Vacant(new) => drop(new.insert((sum, r))),
-            Entry::Occupied(mut of) => of.get_mut().0.join(sum),
+            Entry::Occupied(mut of) => {
+                let (all, first) = of.get_mut();
+                all.join(sum);
+                let place = |r: &CommandTime| (r.frame, r.position, r.execution, r.index);
+                if place(r) < place(first) {
+                    *first = r;
+                }
+            }
         }
     }
     let mut rows: Vec<_> = rows.into_iter().collect();

@@ -118,7 +118,7 @@ fn headline(played: &[&FrameTime]) -> Option<String> {
     let of_several = if beside.is_empty() { "" } else { " on average" };
     let (clock, mean, slowest) = (clock.title(), stats.mean_ms()?, stats.max().as_millis());
     Some(match stats.count() {
-        1 => format!("The frame takes {mean:.3} ms of the {clock}{beside}."),
+        1 if played.len() == 1 => format!("The frame takes {mean:.3} ms of the {clock}{beside}."),
         // (of fewer, the slowest is the 99th percentile)
         ..100 => format!(
             "A frame takes {mean:.3} ms of the {clock} on average, the slowest {slowest:.3} ms{beside}{of_several}."
