@@ -52,7 +52,8 @@ mod tests {
         for arg in args {
             let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
             let file = arg.get_value_names().is_some_and(|n| n.iter().any(|n| n.as_str().ends_with("FILE")));
-            if file && help.starts_with("Write") && !arg.is_positional() {
+            // (what `trim --edits` writes are values, from a file)
+            if file && help.starts_with("Write") && !arg.is_positional() && arg.get_id() != "edits" {
                 assert!(WRITTEN.contains(&arg.get_id().as_str()), "{}: {help}", arg.get_id());
             }
         }

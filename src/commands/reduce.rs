@@ -30,6 +30,7 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
         let parts = parts.iter().filter(|p| p.0[0] > 0);
         let contents: String =
             parts.map(|([before, after], what, are)| format!("Of {before} {what} {after} {are}. ")).collect();
+        let processes = if found.tried == 1 { "process" } else { "processes" };
         let tried = |n: u64| if n == 1 { "1 try".to_owned() } else { format!("{n} tries") };
         let fault = match found.shown {
             [_, 0] => "the fault was there when this was found".to_owned(),
@@ -39,7 +40,7 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
         };
         let text = format!(
             "{}: {} of {} calls ({:.1} %), {} of {} bytes ({:.1} %); {fault}: {}\n\
-             {contents}{} processes in {:.0} s.\n",
+             {contents}{} {processes} in {:.0} s.\n",
             args.output.display(),
             found.calls[1],
             found.calls[0],
