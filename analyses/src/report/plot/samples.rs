@@ -116,21 +116,15 @@ fn violins(title: &str, all: &[Sample], y: &Column, cut: Option<f64>) -> Option<
     Some(f)
 }
 
-/// The names of samples, with their colours; where what is below them begins.
-fn keys(f: &mut Figure, all: &[Sample]) -> f64 {
+/// A page with names of samples, in their colours, above what it shows, and where that begins; without its axes.
+fn page(title: &str, of: &str, all: &[Sample]) -> (Figure, f64) {
+    let top = TOP + all.len().div_ceil(4) as f64 * 20.0;
+    let mut f = Figure::new(WIDTH, (top + HIGH) as u32 + 56, format!("{title}: {of}"));
     for (n, s) in all.iter().enumerate() {
         let (a, b) = (LEFT + 215.0 * (n % 4) as f64, TOP - 4.0 + 20.0 * (n / 4) as f64);
         f.rectangle((a, b - 5.0), (a + 10.0, b + 5.0), Paint::Series(n, 1.0));
         f.text((a + 18.0, b), s.name.chars().take(15).collect::<String>(), Anchor::Start);
     }
-    TOP + all.len().div_ceil(4) as f64 * 20.0
-}
-
-/// A page with names of samples above it; without its axes.
-fn page(title: &str, of: &str, all: &[Sample]) -> (Figure, f64) {
-    let rows = all.len().div_ceil(4) as f64;
-    let mut f = Figure::new(WIDTH, (TOP + rows * 20.0 + HIGH) as u32 + 56, format!("{title}: {of}"));
-    let top = keys(&mut f, all);
     (f, top)
 }
 
@@ -141,8 +135,8 @@ fn course(title: &str, all: &[Sample], (of, y): (&Column, &Column), cut: Option<
     let x = Axis { values: span(each().map(|p| p.0))?, pixels: (LEFT, RIGHT) };
     let up = Axis { values: span(each().map(|p| p.1))?, pixels: (top + HIGH, top) };
     frame(&mut f, (LEFT, RIGHT), &up, &named(y));
-    let many = each().count() > MARKS;
-    let half = if each().count() > 600 { 1.5 } else { 2.25 };
+    let count = each().count();
+    let (many, half) = (count > MARKS, if count > 600 { 1.5 } else { 2.25 });
     for (n, s) in all.iter().enumerate() {
         let mut taken = HashSet::new();
         for (a, b) in s.points.iter().filter(seen) {
