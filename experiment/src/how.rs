@@ -28,6 +28,8 @@ pub struct How {
     pub trust_capture: bool,
     /// Drop features and extensions that the device lacks.
     pub remove_unsupported: bool,
+    /// Fill new memory with zeros.
+    pub zero_memory: bool,
     /// Run under the Khronos validation layer.
     pub validate: bool,
     /// For how long the GPU is waited for.
@@ -74,6 +76,7 @@ impl Default for How {
             keep_going: false,
             trust_capture: false,
             remove_unsupported: false,
+            zero_memory: false,
             validate: false,
             watchdog: Duration::from_secs(120),
             negotiation: false,
@@ -144,6 +147,7 @@ impl How {
             (self.keep_going, "--keep-going"),
             (self.trust_capture, "--trust-capture"),
             (self.remove_unsupported, "--remove-unsupported"),
+            (self.zero_memory, "--zero-memory"),
             (self.validate, "--validate"),
             (self.negotiation, "--negotiation"),
             (self.breadcrumbs, "--breadcrumbs"),

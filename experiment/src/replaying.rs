@@ -116,6 +116,7 @@ pub fn options(args: &How) -> Result<Options, Failure> {
         remove_unsupported: args.remove_unsupported,
         validate: args.validate,
         watchdog: Some(args.watchdog),
+        zero_memory: args.zero_memory,
         no_bridges: args.no_bridge.clone(),
         rehearse: Rehearse {
             growth: args.rehearse.contains(&Way::Growth),

@@ -229,6 +229,8 @@ pub struct Options {
     pub watchdog: Option<Duration>,
     /// Compare all that the capture asks for with the device, also where the driver is the one it was taken on.
     pub whole_table: bool,
+    /// Fill new memory with zeros, so that what nobody wrote is the same in every replay.
+    pub zero_memory: bool,
     /// See [`FrameBy`].
     pub frame_by: FrameBy,
     /// First and last frame to run hooks' measurements on; frames after the last are not replayed.

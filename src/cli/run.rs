@@ -37,6 +37,9 @@ pub struct RunArgs {
     /// Drop features and extensions that the device lacks, instead of refusing
     #[arg(long)]
     pub remove_unsupported: bool,
+    /// Fill new memory with zeros, so that what no call writes is the same in every replay
+    #[arg(long)]
+    pub zero_memory: bool,
     /// Run under the Khronos validation layer and print what it says
     #[arg(long)]
     pub validate: bool,
@@ -84,6 +87,7 @@ impl RunArgs {
             keep_going: self.keep_going,
             trust_capture: self.trust_capture,
             remove_unsupported: self.remove_unsupported,
+            zero_memory: self.zero_memory,
             validate: self.validate,
             watchdog: self.watchdog,
             negotiation: self.negotiation,
@@ -121,6 +125,7 @@ mod tests {
             "--watchdog=2.5",
             "--max-memory=3G",
             "--remove-unsupported",
+            "--zero-memory",
             "--negotiation",
             "--breadcrumbs",
             "--rehearse=growth,bare",

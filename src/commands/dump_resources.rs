@@ -6,6 +6,7 @@ use crate::cli::DumpResourcesArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::{input, output};
 use experiment::dump_resources::{To, dump};
+use experiment::files::folder::made_for;
 use experiment::frames;
 use experiment::readback::Asked;
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ pub fn run(args: &DumpResourcesArgs) -> Result<Exit, Failure> {
     let to = To { folder: &args.output, alpha: args.alpha, all_subresources: args.all_subresources };
     let asked = Asked { frame, changes: &args.change, run: &run };
     let said = |file: &str| output::print(format!("{file}\n").as_bytes());
-    let (kept, index) = dump(&capture, &asked, &choice, &to, said)?;
+    let (kept, index) = made_for(&args.output, || dump(&capture, &asked, &choice, &to, said))?;
     let mut unread = BTreeMap::<String, u64>::new();
     let some = index.commands.iter().flat_map(|c| &c.resources).any(|r| r.file.is_some());
     for resource in index.commands.iter().flat_map(|c| &c.resources) {

@@ -38,9 +38,10 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
             [all, tries] if all == tries => format!("the fault is still there, in {all} of {}", tried(tries)),
             [some, tries] => format!("the fault comes and goes, it was there in {some} of {}", tried(tries)),
         };
+        let zeros = if found.zero_memory { ", replayed with --zero-memory" } else { "" };
         let text = format!(
             "{}: {} of {} calls ({:.1} %), {} of {} bytes ({:.1} %); {fault}: {}\n\
-             {contents}{} {processes} in {:.0} s.\n",
+             {contents}{} {processes} in {:.0} s{zeros}.\n",
             args.output.display(),
             found.calls[1],
             found.calls[0],

@@ -1,10 +1,12 @@
-//! Memory that is rebound: rows of images that the host writes, where the capture's driver had them elsewhere.
+//! Memory that is rebound: rows of images that the host writes, where the capture's driver had them elsewhere. And memory that nobody writes.
 //!
 //! What resources share is shown by the scene `memory` in the matrix.
 
 use crate::device::device;
-use crate::support::{Scratch, root, run, text};
-use gfxr_parse::container::Capture;
+use crate::ordering::without;
+use crate::support::{Scratch, reray, root, run, sample, text};
+use gfxr_parse::container::{Block, BlockKind, Capture};
+use gfxr_parse::meta::Meta;
 use std::path::Path;
 
 /// The scene's tile of rows: where it begins, and how many rows it has.
@@ -68,4 +70,42 @@ fn what_the_host_writes_goes_to_the_rows_that_an_image_has_here() {
     // The program wrote row n at 64 n. If rows are said to be 32 apart, row 2n begins there, and row 2n + 1 in its middle.
     let moved: Vec<_> = (0..TILE.1).map(|y| shown[y / 2].clone()).collect();
     assert_eq!(shot("rebind"), moved);
+}
+
+#[test]
+fn what_no_call_writes_is_zero_where_that_is_asked_for() {
+    if !device("what_no_call_writes_is_zero") {
+        return;
+    }
+    let scratch = Scratch::new("zero-memory");
+    // Without what the host wrote: the dispatches read what lies in memory.
+    let whole = sample("closed_compute.gfxr");
+    let read = Capture::new(std::fs::read(&whole).expect("readable")).expect("a capture");
+    let is_fill =
+        |b: &Block<'_>| matches!(b.kind(), Ok(BlockKind::Meta(m)) if matches!(m.meta, Meta::FillMemory(_)));
+    let fills: Vec<u64> = (0..).zip(read.blocks()).filter(|(_, b)| is_fill(b)).map(|(n, _)| n).collect();
+    assert!(!fills.is_empty());
+    let unwritten = scratch.path("unwritten.gfxr");
+    without(&whole, &fills, &unwritten);
+    // What lies there: the C library fills what it hands out with the complement of this.
+    const BEFORE: u8 = 0x5a;
+    let buffers = |flags: &[&str]| -> Vec<Vec<u8>> {
+        let to = scratch.path(&format!("dumped{}", flags.concat()));
+        let mut c = reray();
+        c.arg("dump-resources").arg(&unwritten).args(["--commands", "at=0-99999", "-o"]).arg(&to);
+        let out = c.args(flags).env("MALLOC_PERTURB_", (!BEFORE).to_string()).output();
+        let out = out.expect("the program starts");
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let files = std::fs::read_dir(&to).expect("a folder").map(|f| f.expect("an entry").path());
+        let uniforms = files.filter(|f| {
+            let name = f.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            name.ends_with("binding_2.bin") || name.ends_with("binding_3.bin")
+        });
+        uniforms.map(|f| std::fs::read(f).expect("readable")).collect()
+    };
+    for memory in ["none", "rebind"] {
+        let all = |of: Vec<Vec<u8>>, byte| !of.is_empty() && of.iter().flatten().all(|b| *b == byte);
+        assert!(all(buffers(&["--memory", memory]), BEFORE), "{memory}: something is there before");
+        assert!(all(buffers(&["--memory", memory, "--zero-memory"]), 0), "{memory}: zeros");
+    }
 }

@@ -1,5 +1,6 @@
 //! `reduce`: planted faults, what is left of the capture, and that the fault is still there.
 
+use crate::counters::{layer, with_layer};
 use crate::device::device;
 use crate::ordering::without;
 use crate::support::{Scratch, reray, run, sample, text};
@@ -349,4 +350,42 @@ fn of_a_barrier_what_the_fault_needs_stays() {
         (&1.into(), &65.into())
     );
     assert_eq!((args["pBufferMemoryBarriers"].as_array().map(Vec::len), barriers.next()), (Some(1), None));
+}
+
+#[test]
+fn a_device_that_is_lost_is_looked_for_and_one_that_stays_lost_ends_the_search() {
+    if !device("a_device_that_is_lost_is_looked_for") {
+        return;
+    }
+    let scratch = Scratch::new("reduce-lost");
+    let (layer, whole) = (layer(&scratch), sample("steps.gfxr"));
+    let lost = |nth: u32, arguments: &[&Path]| {
+        let mut c = reray();
+        c.args(arguments).env(arm_layer::ASKS, format!("lose vkQueueSubmit {nth}"));
+        with_layer(&mut c, &layer);
+        let out = c.output().expect("the program starts");
+        (out.status.code(), text(&out.stdout), text(&out.stderr))
+    };
+    let search = |nth, to: &Path| {
+        let words = ["--still", "lost", "--json", "-o"].map(Path::new);
+        lost(nth, &[&[Path::new("reduce"), &whole][..], &words, &[to]].concat())
+    };
+    // Submissions of the replay's own count, too: the twelfth is one of the later frames'.
+    let small = scratch.path("small.gfxr");
+    let (code, out, err) = search(12, &small);
+    assert_eq!(code, Some(0), "{err}");
+    let found: Value = serde_json::from_str(&out).expect("JSON");
+    let calls = found["calls"].as_array().expect("two").iter().filter_map(Value::as_u64).collect::<Vec<_>>();
+    assert!(calls[1] < calls[0], "{found}");
+    assert_eq!((&found["shown"], &found["zero_memory"]), (&json!([3, 3]), &true.into()));
+    is_part_of(&small, &whole);
+    let again = |nth| lost(nth, &[Path::new("replay"), Path::new("--zero-memory"), &small]);
+    assert_eq!((again(12).0, again(1000).0), (Some(6), Some(0)));
+
+    // A device that is lost whatever is submitted is one that nothing can be tried on.
+    let none = scratch.path("none.gfxr");
+    let (code, _, err) = search(1, &none);
+    assert_eq!(code, Some(6), "{err}");
+    assert!(err.contains("the GPU is of no use any more"), "{err}");
+    assert!(!none.exists() && scratch.path("none.gfxr.reducing.json").exists());
 }

@@ -30,6 +30,16 @@ impl Missing {
     }
 }
 
+/// What is made in a folder beside what is there: where it fails, a folder that was made for it and is empty is gone.
+pub fn made_for<T>(folder: &Path, make: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    let missing = Missing::of(folder);
+    let done = make();
+    if done.is_err() {
+        missing.take_away();
+    }
+    done
+}
+
 /// Makes a folder that is there whole or not at all.
 pub fn whole<T>(output: &Path, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
     let name = output.file_name().ok_or_else(|| Failure::usage("-o: not a folder's name"))?;

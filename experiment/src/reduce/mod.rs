@@ -26,6 +26,7 @@ use crate::files::output::write_file;
 use crate::how::How;
 use crate::interrupt::Interrupt;
 use crate::progress;
+use crate::say::note;
 use elements::Elements;
 use gfxr_parse::container::Capture;
 use parts::{Blocks, Data, Functions, Parts, STAGES};
@@ -73,6 +74,8 @@ pub struct Reduced {
     pub seconds: f64,
     /// How often the fault was there when what is left was tried again at the end, and how often that was.
     pub shown: [u64; 2],
+    /// Whether trials were replayed with `--zero-memory`.
+    pub zero_memory: bool,
     /// Whether nothing that was tried one at a time could go any more, and the fault was there at the end, too.
     pub minimal: bool,
     /// Whether Ctrl-C ended it.
@@ -92,18 +95,31 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     let folder = tempfile::Builder::new().prefix(".reducing-").tempdir_in(folder);
     let folder = folder.map_err(|e| Failure::new(format_args!("{}: {e}", output.display())))?;
     let [trial, idle] = ["trial.gfxr", "idle.gfxr"].map(|name| folder.path().join(name));
+    // (a trial that lacks a write would read what happens to lie there: the next one would not do the same, and its shaders may never end)
+    let zeros = How { zero_memory: true, ..settings.run.clone() }.arguments(None);
     let flags = settings.run.arguments(None);
     let interrupt = Interrupt::listen("it ends with what is left so far, and the same command line goes on");
     let mut oracle = Oracle {
         still: &settings.still,
-        flags: &flags,
+        flags: &zeros,
         interrupt: &interrupt,
         patience: Duration::MAX,
         seen: None,
     };
     settings.still.can_be_asked()?;
     progress::step("looking at the whole capture");
-    let whole = oracle.look(&settings.file)?;
+    let mut whole = oracle.look(&settings.file)?;
+    let replays = !matches!(settings.still, Still::Script(_));
+    if replays && !settings.run.zero_memory && !oracle.is(&whole) {
+        oracle.flags = &flags;
+        whole = oracle.look(&settings.file)?;
+        if oracle.is(&whole) {
+            note(
+                "the fault is not there where new memory is filled with zeros: what no call writes is left to chance",
+            );
+        }
+    }
+    let zero_memory = replays && oracle.flags == zeros;
     if !oracle.is(&whole) {
         return Err(Failure::new(format_args!(
             "{} does not show this fault: {}",
@@ -161,6 +177,7 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
         tried: to.asked,
         seconds: began.elapsed().as_secs_f64(),
         shown,
+        zero_memory,
         minimal,
         interrupted: interrupt.asked(),
     })

@@ -157,6 +157,7 @@ pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         spare: super::ray::Spare::new(vk.options.looped.is_some()),
         queues: Vec::new(),
         watchdog_ns: vk.options.watchdog_ns(),
+        zero_memory: vk.options.zero_memory,
     };
     if state.runs_on_host() {
         super::driver::is_software();

@@ -47,6 +47,8 @@ pub struct DeviceState {
     pub(crate) queues: Vec<vk::Queue>,
     /// How long any wait for it may take.
     pub watchdog_ns: u64,
+    /// Whether new memory is filled with zeros.
+    pub zero_memory: bool,
 }
 
 /// A queue the application asked for.

@@ -168,15 +168,7 @@ fn make_image(vk: &mut Vulkan, s: &SwapchainState, id: u64) -> Result<ImageState
         let live = d.ash.create_image(&info, None).what("vkCreateImage (swapchain)")?;
         let need = d.ash.get_image_memory_requirements(live);
         let like = vk::MemoryPropertyFlags::DEVICE_LOCAL;
-        let props = d.gpu.memory;
-        let a: Alloc = d.pool.alloc(
-            &d.ash,
-            &props,
-            need,
-            (vk::MemoryPropertyFlags::empty(), like),
-            AllocKind::Optimal,
-            false,
-        )?;
+        let a: Alloc = d.alloc(need, (vk::MemoryPropertyFlags::empty(), like), AllocKind::Optimal, false)?;
         d.ash.bind_image_memory(live, a.memory(), a.offset()).what("vkBindImageMemory")?;
         let mut state = ImageState::new(s.device, live, &info, need.size);
         state.swapchain = Some(id);

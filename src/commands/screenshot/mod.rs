@@ -11,6 +11,7 @@ use crate::cli::ScreenshotArgs;
 use crate::exit::{Exit, Failure, complain};
 use crate::select::Ranges;
 use crate::{input, output, progress};
+use experiment::files::folder::made_for;
 use experiment::frames::{self, missing, no_such_frame};
 use experiment::replaying::{breadcrumbs, changes, failure, options, validation};
 use experiment::shots::{hash, watched, written_beside};
@@ -25,6 +26,10 @@ const AHEAD: usize = 4;
 
 /// Runs the sub-command.
 pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
+    made_for(&args.output, || taken(args))
+}
+
+fn taken(args: &ScreenshotArgs) -> Result<Exit, Failure> {
     let capture = input::open(&args.file, args.run.reading)?;
     if args.texels && args.after.is_none() && args.compare.is_none() {
         return Err(Failure::usage("--texels goes with --after or --compare"));

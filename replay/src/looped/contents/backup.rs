@@ -48,7 +48,7 @@ pub(super) fn memory(
     let (none, local) = (vk::MemoryPropertyFlags::empty(), vk::MemoryPropertyFlags::DEVICE_LOCAL);
     let props = d.gpu.memory;
     let on_device = best_type(&props, need.memory_type_bits, none, local);
-    if let Ok(a) = d.pool.alloc(&d.ash, &props, need, (none, local), kind, addresses) {
+    if let Ok(a) = d.alloc(need, (none, local), kind, addresses) {
         cost.bytes += need.size;
         return Ok(a);
     }
@@ -58,7 +58,7 @@ pub(super) fn memory(
         .fold(0, |bits, t| bits | 1 << t);
     let need_elsewhere =
         vk::MemoryRequirements { memory_type_bits: need.memory_type_bits & elsewhere, ..need };
-    let a = d.pool.alloc(&d.ash, &props, need_elsewhere, (none, none), kind, addresses).map_err(|_| {
+    let a = d.alloc(need_elsewhere, (none, none), kind, addresses).map_err(|_| {
         Error::new(
             Kind::Memory,
             format!(
@@ -104,13 +104,12 @@ pub(super) fn buffer(
 pub(super) fn staging(d: &mut DeviceState, size: u64) -> Result<BackupBuffer> {
     let info = vk::BufferCreateInfo::default().size(size).usage(vk::BufferUsageFlags::TRANSFER_DST);
     let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-    let props = d.gpu.memory;
     // SAFETY: as above.
     unsafe {
         let live = d.ash.create_buffer(&info, None).what("vkCreateBuffer (contents)")?;
         let need = d.ash.get_buffer_memory_requirements(live);
         let flags = (visible, vk::MemoryPropertyFlags::HOST_CACHED);
-        let alloc = d.pool.alloc(&d.ash, &props, need, flags, AllocKind::Linear, false)?;
+        let alloc = d.alloc(need, flags, AllocKind::Linear, false)?;
         let bound = d.ash.bind_buffer_memory(live, alloc.memory(), alloc.offset());
         bound.what("vkBindBufferMemory (contents)")?;
         Ok(BackupBuffer { live, alloc })

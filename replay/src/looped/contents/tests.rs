@@ -120,6 +120,7 @@ impl Bench {
                 spare: Default::default(),
                 queues: Vec::new(),
                 watchdog_ns: 60_000_000_000,
+                zero_memory: false,
             };
             vulkan.devices.insert(DEVICE, state);
             vulkan.instances.insert(INSTANCE, InstanceState::bare(instance));
@@ -218,7 +219,7 @@ impl Bench {
                 vulkan.images.insert(id, state);
                 return true;
             }
-            let memory = d.pool.alloc(&d.ash, &d.gpu.memory, need, (empty, empty), AllocKind::Linear, false);
+            let memory = d.alloc(need, (empty, empty), AllocKind::Linear, false);
             let memory = memory.expect("memory");
             d.ash.bind_image_memory(live, memory.memory(), memory.offset()).expect("bound");
             state.alloc = Some(memory);

@@ -38,7 +38,7 @@ impl DeviceState {
                 // SAFETY: just made.
                 let need = unsafe { device.get_image_memory_requirements(live) };
                 let like = (vk::MemoryPropertyFlags::empty(), vk::MemoryPropertyFlags::DEVICE_LOCAL);
-                memory = self.pool.alloc(&device, &self.gpu.memory, need, like, AllocKind::Optimal, false)?;
+                memory = self.alloc(need, like, AllocKind::Optimal, false)?;
                 // SAFETY: both are alive, the piece suits the image.
                 unsafe { device.bind_image_memory(live, memory.memory(), memory.offset()) }
                     .what("vkBindImageMemory (contents)")?;

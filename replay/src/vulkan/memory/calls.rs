@@ -79,6 +79,14 @@ pub fn allocate(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         let flush = coherent::wants_flush(here)
             && captured.is_some_and(|c| c.contains(vk::MemoryPropertyFlags::HOST_COHERENT));
         let live = vk::DeviceMemory::from_raw(linked.word_at(at));
+        if vk.options.zero_memory {
+            let dedicated = View::call(&call.image)
+                .one("pAllocateInfo")
+                .is_some_and(|i| i.next("VkMemoryDedicatedAllocateInfo").is_some());
+            if dedicated || !vk.device_mut(device)?.zero(live, ty, size)? {
+                report.note("memory that is one resource's alone, or that buffers cannot lie in, is not filled with zeros");
+            }
+        }
         vk.memory
             .by_id
             .insert(id, MemoryState { device, size, flags: here, live, ty, flush, ..Default::default() });

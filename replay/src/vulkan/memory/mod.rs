@@ -14,6 +14,7 @@ pub(super) mod pool;
 mod rebind;
 mod rows;
 pub(crate) mod state;
+mod zeros;
 
 pub use calls::{allocate, bind, bind2, flush, free, map, shadow_query, subresource_layout, unmap};
 pub(crate) use contents::{fill, mapped_at, read, write_resource, write_within};

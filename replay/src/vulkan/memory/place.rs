@@ -98,11 +98,10 @@ pub(super) fn elsewhere(
         return Err(refused(resource, memory, offset, &why));
     }
     let d = vk.device_mut(device)?;
-    let props = d.gpu.memory;
     let flags = (vk::MemoryPropertyFlags::empty(), vk::MemoryPropertyFlags::DEVICE_LOCAL);
     let alloc = match need.requires_own {
-        true => d.pool.dedicated(&d.ash, &props, need.memory, flags, what, false)?,
-        false => d.pool.alloc(&d.ash, &props, need.memory, flags, AllocKind::Optimal, false)?,
+        true => d.dedicated(need.memory, flags, what, false)?,
+        false => d.alloc(need.memory, flags, AllocKind::Optimal, false)?,
     };
     // SAFETY: both are alive, the image is not bound yet, and the memory is as its requirements say.
     unsafe { d.ash.bind_image_memory(live, alloc.memory(), alloc.offset()) }.what("vkBindImageMemory")?;

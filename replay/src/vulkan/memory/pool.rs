@@ -6,6 +6,7 @@
 
 use super::mapped::Mapped;
 use crate::error::{Error, Kind, Result};
+use crate::vulkan::DeviceState;
 use ash::vk;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -39,6 +40,36 @@ pub struct Pool {
     blocks: BTreeMap<Key, Vec<Arc<Mutex<Block>>>>,
     /// Those of one resource each; freed when another is made and theirs is gone.
     dedicated: Vec<Arc<Mutex<Block>>>,
+    /// A block that was made for the last piece: its memory, type and size.
+    new: Option<(vk::DeviceMemory, u32, u64)>,
+}
+
+impl DeviceState {
+    /// A piece of memory for these requirements; `flags`: what its type must have, and what it should.
+    pub(crate) fn alloc(
+        &mut self,
+        need: vk::MemoryRequirements,
+        flags: (vk::MemoryPropertyFlags, vk::MemoryPropertyFlags),
+        kind: AllocKind,
+        addresses: bool,
+    ) -> Result<Alloc> {
+        let piece = self.pool.alloc(&self.ash, &self.gpu.memory, need, flags, kind, addresses)?;
+        if let Some((memory, ty, size)) = self.pool.new.take().filter(|_| self.zero_memory) {
+            self.zero(memory, ty, size)?;
+        }
+        Ok(piece)
+    }
+
+    /// Memory for one resource and no other.
+    pub(crate) fn dedicated(
+        &mut self,
+        need: vk::MemoryRequirements,
+        flags: (vk::MemoryPropertyFlags, vk::MemoryPropertyFlags),
+        only: Only,
+        addresses: bool,
+    ) -> Result<Alloc> {
+        self.pool.dedicated(&self.ash, &self.gpu.memory, need, flags, only, addresses)
+    }
 }
 
 /// The resource that memory is dedicated to.
@@ -223,7 +254,7 @@ pub fn best_type(
 
 impl Pool {
     /// A piece for these requirements.
-    pub(crate) fn alloc(
+    fn alloc(
         &mut self,
         device: &ash::Device,
         props: &vk::PhysicalDeviceMemoryProperties,
@@ -248,6 +279,7 @@ impl Pool {
         let size = need.size.max(BLOCK_BYTES.min(heap_share(props, ty)));
         let mut block = Block::allocate(device, props, (ty, size), addresses, None)?;
         let (memory, mapped) = (block.memory, block.mapped.clone());
+        self.new = Some((memory, ty, size));
         let offset = block.take(need.size, need.alignment).expect("a new block is large enough");
         debug_assert!(offset + need.size <= block.size);
         let block = Arc::new(Mutex::new(block));
@@ -256,7 +288,7 @@ impl Pool {
     }
 
     /// An allocation for one resource and no other.
-    pub(crate) fn dedicated(
+    fn dedicated(
         &mut self,
         device: &ash::Device,
         props: &vk::PhysicalDeviceMemoryProperties,

@@ -71,7 +71,6 @@ pub fn bind(
         let structures = is(vk::BufferUsageFlags::ACCELERATION_STRUCTURE_STORAGE_KHR);
         (Only::Buffer(b.live), true, is(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS), structures)
     };
-    let props = d.gpu.memory;
     let mut need = needs(d, what, newer);
     let size = match what {
         Only::Image(_) => need.memory.size,
@@ -85,21 +84,17 @@ pub fn bind(
     let must = if linear { visible } else { vk::MemoryPropertyFlags::empty() };
     let like = m.flags & (vk::MemoryPropertyFlags::DEVICE_LOCAL | vk::MemoryPropertyFlags::HOST_CACHED);
     let limits = &d.gpu.properties.limits;
+    // (what is one resource's alone cannot be filled before that is bound)
+    let most = if d.zero_memory { 0 } else { limits.max_memory_allocation_count };
     let place = vk.sharing.of(resource);
-    let own = alone(
-        &need,
-        m.dedicated,
-        place.is_some(),
-        d.pool.dedicated_allocations(),
-        limits.max_memory_allocation_count,
-    );
+    let own = alone(&need, m.dedicated, place.is_some(), d.pool.dedicated_allocations(), most);
     let mut shared = None;
     if let Some((place, group)) = place.filter(|(p, _)| !own && size <= p.room) {
         if !m.arenas.iter().any(|a| a.group == place.group) {
             let (base, all) = arena(&group, &need.memory, offset, limits.buffer_image_granularity);
             let kind = if group.images { AllocKind::Optimal } else { AllocKind::Linear };
             let with = addresses || group.addresses;
-            let mut get = |must| d.pool.alloc(&d.ash, &props, all, (must, like), kind, with);
+            let mut get = |must| d.alloc(all, (must, like), kind, with);
             let alloc = if must == visible { get(must)? } else { get(visible).or_else(|_| get(must))? };
             m.arenas.push(Arena { group: place.group, base, alloc });
         }
@@ -122,8 +117,8 @@ pub fn bind(
     let kind = if linear { AllocKind::Linear } else { AllocKind::Optimal };
     let alloc = match shared {
         Some(part) => part,
-        None if own => d.pool.dedicated(&d.ash, &props, need.memory, (must, like), what, addresses)?,
-        None => d.pool.alloc(&d.ash, &props, need.memory, (must, like), kind, addresses)?,
+        None if own => d.dedicated(need.memory, (must, like), what, addresses)?,
+        None => d.alloc(need.memory, (must, like), kind, addresses)?,
     };
     // SAFETY: the device and the resource are alive, the resource is not bound yet, and the memory comes from a type its
     // requirements allow.
@@ -177,7 +172,7 @@ pub fn bind_planes(vk: &mut Vulkan, device: u64, image: u64, planes: &[u32]) -> 
         ));
     }
     let d = vk.device_mut(device)?;
-    let (props, flags) = (d.gpu.memory, vk::MemoryPropertyFlags::empty());
+    let flags = vk::MemoryPropertyFlags::empty();
     let mut allocs = Vec::new();
     for plane in planes {
         let aspect = vk::ImageAspectFlags::from_raw(*plane);
@@ -188,7 +183,7 @@ pub fn bind_planes(vk: &mut Vulkan, device: u64, image: u64, planes: &[u32]) -> 
         unsafe { d.ash.get_image_memory_requirements2(&info, &mut need) };
         let like = (flags, vk::MemoryPropertyFlags::DEVICE_LOCAL);
         let need = need.memory_requirements;
-        allocs.push((aspect, d.pool.alloc(&d.ash, &props, need, like, AllocKind::Optimal, false)?));
+        allocs.push((aspect, d.alloc(need, like, AllocKind::Optimal, false)?));
     }
     let plane = |a: &(vk::ImageAspectFlags, Alloc)| vk::BindImagePlaneMemoryInfo::default().plane_aspect(a.0);
     let mut chains: Vec<_> = allocs.iter().map(plane).collect();

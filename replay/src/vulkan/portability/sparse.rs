@@ -49,7 +49,6 @@ pub(in crate::vulkan) fn made(vk: &mut Vulkan, device: u64, id: u64, is_image: b
     let image = vk.images.get(&id).filter(|_| is_image).map(|i| i.live);
     let buffer = vk.buffers.get(&id).filter(|_| !is_image).map(|b| b.live);
     let d = vk.device_mut(device)?;
-    let props = d.gpu.memory;
     let flags = (vk::MemoryPropertyFlags::empty(), vk::MemoryPropertyFlags::DEVICE_LOCAL);
     let addresses = d.buffer_addresses;
     // SAFETY: the device and the resource are alive, the resource is not bound yet, and the memory comes from a type that its
@@ -58,13 +57,13 @@ pub(in crate::vulkan) fn made(vk: &mut Vulkan, device: u64, id: u64, is_image: b
         match (image, buffer) {
             (Some(i), _) => {
                 let need = d.ash.get_image_memory_requirements(i);
-                let alloc = d.pool.alloc(&d.ash, &props, need, flags, AllocKind::Optimal, false)?;
+                let alloc = d.alloc(need, flags, AllocKind::Optimal, false)?;
                 d.ash.bind_image_memory(i, alloc.memory(), alloc.offset()).what("vkBindImageMemory")?;
                 (alloc, need.size)
             }
             (_, Some(b)) => {
                 let need = d.ash.get_buffer_memory_requirements(b);
-                let alloc = d.pool.alloc(&d.ash, &props, need, flags, AllocKind::Linear, addresses)?;
+                let alloc = d.alloc(need, flags, AllocKind::Linear, addresses)?;
                 d.ash.bind_buffer_memory(b, alloc.memory(), alloc.offset()).what("vkBindBufferMemory")?;
                 (alloc, need.size)
             }

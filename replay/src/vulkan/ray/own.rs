@@ -40,13 +40,12 @@ impl Own {
             return Ok(own);
         }
         d.spare.made += 1;
-        let props = d.gpu.memory;
         // SAFETY: plain creations on a live device, in order.
         unsafe {
             let info = vk::BufferCreateInfo::default().size(size).usage(usage);
             let buffer = d.ash.create_buffer(&info, None).what("vkCreateBuffer")?;
             let need = d.ash.get_buffer_memory_requirements(buffer);
-            let alloc = d.pool.alloc(&d.ash, &props, need, (must, like), AllocKind::Linear, true)?;
+            let alloc = d.alloc(need, (must, like), AllocKind::Linear, true)?;
             d.ash.bind_buffer_memory(buffer, alloc.memory(), alloc.offset()).what("vkBindBufferMemory")?;
             let address = d.address_of(buffer);
             Ok(Own { buffer, key, alloc: Some(alloc), address })

@@ -59,6 +59,7 @@ impl Bench {
                 spare: Default::default(),
                 queues: Vec::new(),
                 watchdog_ns: 60_000_000_000,
+                zero_memory: false,
             };
             Some(Bench { state, instance, _entry: entry })
         }
@@ -101,7 +102,7 @@ impl Bench {
             }
             let live = d.ash.create_image(&info, None).expect("an image");
             let need = d.ash.get_image_memory_requirements(live);
-            let memory = d.pool.alloc(&d.ash, &d.gpu.memory, need, (empty, empty), AllocKind::Optimal, false);
+            let memory = d.alloc(need, (empty, empty), AllocKind::Optimal, false);
             let memory = memory.expect("memory");
             d.ash.bind_image_memory(live, memory.memory(), memory.offset()).expect("bound");
             Some((ImageState::new(1, live, &info, need.size), memory))

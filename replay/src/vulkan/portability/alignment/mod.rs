@@ -50,13 +50,12 @@ pub(super) fn buffer_made(c: &mut LinkedCall<'_>, outcome: Outcome) -> Result<()
         | vk::BufferUsageFlags::TRANSFER_DST;
     let must = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
     let like = vk::MemoryPropertyFlags::DEVICE_LOCAL;
-    let props = d.gpu.memory;
     // SAFETY: plain creations on a live device, in order.
     let copy = unsafe {
         let info = vk::BufferCreateInfo::default().size(size).usage(usage);
         let buffer = d.ash.create_buffer(&info, None).what("vkCreateBuffer")?;
         let need = d.ash.get_buffer_memory_requirements(buffer);
-        let alloc = d.pool.alloc(&d.ash, &props, need, (must, like), AllocKind::Linear, false)?;
+        let alloc = d.alloc(need, (must, like), AllocKind::Linear, false)?;
         d.ash.bind_buffer_memory(buffer, alloc.memory(), alloc.offset()).what("vkBindBufferMemory")?;
         AlignedCopy { device, buffer, alloc }
     };

@@ -71,14 +71,13 @@ pub(in super::super) fn buffer_made(c: &mut LinkedCall<'_>, outcome: Outcome) ->
     })?;
     let must = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
     let like = vk::MemoryPropertyFlags::DEVICE_LOCAL;
-    let props = d.gpu.memory;
     let bytes = size.saturating_mul(factor);
     // SAFETY: plain creations on a live device, in order.
     let stand = unsafe {
         let info = vk::BufferCreateInfo::default().size(bytes).usage(usage);
         let buffer = d.ash.create_buffer(&info, None).what("vkCreateBuffer")?;
         let need = d.ash.get_buffer_memory_requirements(buffer);
-        let alloc = d.pool.alloc(&d.ash, &props, need, (must, like), AllocKind::Linear, true)?;
+        let alloc = d.alloc(need, (must, like), AllocKind::Linear, true)?;
         d.ash.bind_buffer_memory(buffer, alloc.memory(), alloc.offset()).what("vkBindBufferMemory")?;
         let address = get_address(d.ash.handle(), &vk::BufferDeviceAddressInfo::default().buffer(buffer));
         Stand { device, buffer, alloc, address, usage, size }

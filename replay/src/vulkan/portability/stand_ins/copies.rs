@@ -122,14 +122,13 @@ pub(in super::super) fn copy(c: &mut LinkedCall<'_>) -> Result<()> {
 fn make(vk: &mut Vulkan, (device, holder): (u64, u64), places: Vec<u64>, size: u64) -> Result<Copy> {
     let d = vk.device_mut(device)?;
     let must = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-    let props = d.gpu.memory;
     let info = vk::BufferCreateInfo::default().size(size).usage(vk::BufferUsageFlags::TRANSFER_SRC);
     // SAFETY: plain creations on a live device, in order.
     let (buffer, alloc) = unsafe {
         let buffer = d.ash.create_buffer(&info, None).what("vkCreateBuffer")?;
         let need = d.ash.get_buffer_memory_requirements(buffer);
         let none = vk::MemoryPropertyFlags::empty();
-        let alloc = d.pool.alloc(&d.ash, &props, need, (must, none), AllocKind::Linear, false);
+        let alloc = d.alloc(need, (must, none), AllocKind::Linear, false);
         let bound = alloc.and_then(|a| {
             d.ash.bind_buffer_memory(buffer, a.memory(), a.offset()).what("vkBindBufferMemory").map(|()| a)
         });
