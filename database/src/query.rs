@@ -4,9 +4,9 @@
 //! SQLite's own words where it does not understand one.
 
 use crate::error::Error;
+use analyses::report::text::wrapped;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
-use std::fmt::Write;
 use std::path::Path;
 
 /// What SQL makes of numbers that it does not have.
@@ -112,13 +112,19 @@ impl Database {
         }
     }
 
-    /// Every table and view with its columns, their units and meanings.
-    pub fn schema(&self) -> Result<String, Error> {
-        self.described().map_err(|e| Error::new(words(&e)))
+    /// Every table and view with its columns, their units and meanings; in lines of so many columns.
+    pub fn schema(&self, within: Option<usize>) -> Result<String, Error> {
+        self.described(within).map_err(|e| Error::new(words(&e)))
     }
 
-    fn described(&self) -> rusqlite::Result<String> {
-        let mut out = format!("{UNSIGNED}\n\n");
+    fn described(&self, within: Option<usize>) -> rusqlite::Result<String> {
+        // (what is said goes on below where it begins)
+        let said = |name: &str, begins: usize, about: &str| {
+            let text = wrapped(about, within, begins);
+            let name = format!("{name:<begins$}");
+            name + &text.chars().skip(begins).collect::<String>() + "\n"
+        };
+        let mut out = wrapped(UNSIGNED, within, 0) + "\n\n";
         let pair = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
         let mut tables = self.0.prepare("SELECT name, about FROM schema_tables ORDER BY rowid")?;
         let mut columns = self.0.prepare(
@@ -126,14 +132,15 @@ impl Database {
         )?;
         for table in tables.query_map([], pair)? {
             let (name, about) = table?;
-            _ = writeln!(out, "{name}: {about}");
+            out += &wrapped(&format!("{name}: {about}"), within, 0);
+            out.push('\n');
             let text = |row: &rusqlite::Row<'_>| {
                 Ok([row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
             };
             for column in columns.query_map([&name], text)? {
                 let [column, ty, unit, about] = column?;
                 let ty = if unit.is_empty() { ty } else { format!("{ty} ({unit})") };
-                _ = writeln!(out, "  {column:<18} {ty:<20} {about}");
+                out += &said(&format!("  {column:<18} {ty:<20} "), 42, &about);
             }
             out.push('\n');
         }
@@ -142,7 +149,9 @@ impl Database {
             let (name, about) = view?;
             let names = self.0.prepare(&format!("SELECT * FROM {}", crate::table::quoted(&name)))?;
             let names: Vec<&str> = names.column_names().collect();
-            _ = writeln!(out, "view {name}: {about}\n  {}", names.join(", "));
+            out += &wrapped(&format!("view {name}: {about}"), within, 0);
+            out.push('\n');
+            out += &said("", 2, &names.join(", "));
         }
         Ok(out)
     }

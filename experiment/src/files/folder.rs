@@ -30,13 +30,11 @@ impl Missing {
     }
 }
 
-/// What is made in a folder beside what is there: where it fails, a folder that was made for it and is empty is gone.
-pub fn made_for<T>(folder: &Path, make: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+/// Writes into a folder that may hold other files; one that was made for it, and is empty in the end, is taken away.
+pub fn made_for<T>(folder: &Path, make: impl FnOnce() -> T) -> T {
     let missing = Missing::of(folder);
     let done = make();
-    if done.is_err() {
-        missing.take_away();
-    }
+    missing.take_away();
     done
 }
 

@@ -8,7 +8,9 @@
 //! Of what is left, elements of arrays (descriptors, regions, barriers; `elements`) are left out, functions of shaders are emptied, and data are made zero, in the
 //! same way (`parts`).
 //!
-//! Guarantees: what is written shows the fault, as the last that was tried and did, and is tried again at the end; what stays is, byte for byte, the
+//! Trials are replayed with memory that begins as zeros, where the whole capture shows the fault so.
+//!
+//! Guarantees: what is written shows the fault when it is replayed as trials are, as the last that was tried and did, and is tried again at the end; what stays is, byte for byte, the
 //! capture's, but for what such parts leave. What is known is kept beside the result while the search goes on, and a search that was ended goes on from
 //! there. Refuses captures that do not show the fault.
 
@@ -96,12 +98,12 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     let folder = folder.map_err(|e| Failure::new(format_args!("{}: {e}", output.display())))?;
     let [trial, idle] = ["trial.gfxr", "idle.gfxr"].map(|name| folder.path().join(name));
     // (a trial that lacks a write would read what happens to lie there: the next one would not do the same, and its shaders may never end)
-    let zeros = How { zero_memory: true, ..settings.run.clone() }.arguments(None);
-    let flags = settings.run.arguments(None);
+    let with_zeros = How { zero_memory: true, ..settings.run.clone() }.arguments(None);
+    let as_asked = settings.run.arguments(None);
     let interrupt = Interrupt::listen("it ends with what is left so far, and the same command line goes on");
     let mut oracle = Oracle {
         still: &settings.still,
-        flags: &zeros,
+        flags: &with_zeros,
         interrupt: &interrupt,
         patience: Duration::MAX,
         seen: None,
@@ -109,17 +111,21 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     settings.still.can_be_asked()?;
     progress::step("looking at the whole capture");
     let mut whole = oracle.look(&settings.file)?;
+    let mut asked = 1;
     let replays = !matches!(settings.still, Still::Script(_));
-    if replays && !settings.run.zero_memory && !oracle.is(&whole) {
-        oracle.flags = &flags;
+    let other = replays && !settings.run.zero_memory && !settings.still.may_have_ended_the_gpu(&whole);
+    if !oracle.is(&whole) && other {
+        progress::step("looking at the whole capture, with memory as the driver gives it");
+        oracle.flags = &as_asked;
         whole = oracle.look(&settings.file)?;
+        asked += 1;
         if oracle.is(&whole) {
             note(
-                "the fault is not there where new memory is filled with zeros: what no call writes is left to chance",
+                "the fault was there, but not where new memory was filled with zeros: what no call writes is left to chance",
             );
         }
     }
-    let zero_memory = replays && oracle.flags == zeros;
+    let zero_memory = replays && oracle.flags == with_zeros;
     if !oracle.is(&whole) {
         return Err(Failure::new(format_args!(
             "{} does not show this fault: {}",
@@ -140,7 +146,7 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     if !ended_well {
         write_file(&idle, &blocks.written(&blocks.idle())?)?;
     }
-    let (asked, until) = (1, began + settings.budget);
+    let until = began + settings.budget;
     let mut to = Trials { asked, until, oracle, trial: &trial, notes: &notes, well, known: kept };
     to.resume()?;
     let (gone, mut minimal) = to.search(&blocks)?;

@@ -131,6 +131,15 @@ impl Linked {
         }
         kept.first().copied().unwrap_or(std::ptr::null())
     }
+    /// The same of the chain of the struct at an address.
+    pub fn unchain_of(&mut self, at: u64, unwanted: impl Fn(vk::StructureType) -> bool) {
+        let at = at as *const vk::BaseInStructure<'_>;
+        let Some(head) = self.one(at).map(|i| i.p_next).filter(|n| !n.is_null()) else { return };
+        let kept = self.unchain(head.cast(), unwanted);
+        if let Some(info) = self.one_mut(at) {
+            info.p_next = kept.cast();
+        }
+    }
 }
 
 #[cfg(test)]

@@ -158,6 +158,7 @@ pub fn create(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         queues: Vec::new(),
         watchdog_ns: vk.options.watchdog_ns(),
         zero_memory: vk.options.zero_memory,
+        unfilled: 0,
     };
     if state.runs_on_host() {
         super::driver::is_software();
@@ -190,6 +191,7 @@ pub fn destroy(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         return Ok(Outcome::captured(call));
     }
     release(vk, objects, id)?;
+    vk.device(id)?.tell_unfilled(report);
     let (instance, device) = vk.table.source();
     let outcome = vk.raw(call, linked, report)?;
     if let Some(d) = vk.devices.remove(&id)

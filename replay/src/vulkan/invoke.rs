@@ -127,6 +127,7 @@ impl Backend for Driver {
         }
         for d in self.vk.devices.values() {
             d.wait_idle()?;
+            d.tell_unfilled(report);
         }
         ray::collect(&mut self.vk)?;
         report.bridges = std::mem::take(&mut self.vk.bridges);

@@ -47,8 +47,9 @@ pub struct DeviceState {
     pub(crate) queues: Vec<vk::Queue>,
     /// How long any wait for it may take.
     pub watchdog_ns: u64,
-    /// Whether new memory is filled with zeros.
+    /// Whether new memory is filled with zeros, and how often it was not.
     pub zero_memory: bool,
+    pub(crate) unfilled: u64,
 }
 
 /// A queue the application asked for.

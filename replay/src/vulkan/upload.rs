@@ -203,7 +203,7 @@ fn to_host(d: &ash::Device, cmd: vk::CommandBuffer) {
 }
 
 /// What was written is for whatever is submitted later.
-fn to_all(d: &ash::Device, cmd: vk::CommandBuffer) {
+pub(super) fn to_all(d: &ash::Device, cmd: vk::CommandBuffer) {
     use vk::PipelineStageFlags as S;
     let barrier = vk::MemoryBarrier::default()
         .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)

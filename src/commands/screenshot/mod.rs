@@ -26,10 +26,10 @@ const AHEAD: usize = 4;
 
 /// Runs the sub-command.
 pub fn run(args: &ScreenshotArgs) -> Result<Exit, Failure> {
-    made_for(&args.output, || taken(args))
+    made_for(&args.output, || take(args))
 }
 
-fn taken(args: &ScreenshotArgs) -> Result<Exit, Failure> {
+fn take(args: &ScreenshotArgs) -> Result<Exit, Failure> {
     let capture = input::open(&args.file, args.run.reading)?;
     if args.texels && args.after.is_none() && args.compare.is_none() {
         return Err(Failure::usage("--texels goes with --after or --compare"));

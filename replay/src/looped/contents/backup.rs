@@ -48,9 +48,12 @@ pub(super) fn memory(
     let (none, local) = (vk::MemoryPropertyFlags::empty(), vk::MemoryPropertyFlags::DEVICE_LOCAL);
     let props = d.gpu.memory;
     let on_device = best_type(&props, need.memory_type_bits, none, local);
-    if let Ok(a) = d.alloc(need, (none, local), kind, addresses) {
-        cost.bytes += need.size;
-        return Ok(a);
+    match d.alloc(need, (none, local), kind, addresses) {
+        Err(e) if !e.is_gone() => {}
+        got => {
+            cost.bytes += need.size;
+            return got;
+        }
     }
     // Types that are not the device's own, or not only.
     let elsewhere = (0..props.memory_type_count)

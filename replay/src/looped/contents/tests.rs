@@ -121,6 +121,7 @@ impl Bench {
                 queues: Vec::new(),
                 watchdog_ns: 60_000_000_000,
                 zero_memory: false,
+                unfilled: 0,
             };
             vulkan.devices.insert(DEVICE, state);
             vulkan.instances.insert(INSTANCE, InstanceState::bare(instance));

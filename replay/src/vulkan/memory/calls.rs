@@ -1,6 +1,8 @@
 //! Commands on memory objects: allocated, mapped, bound.
 
 use super::mapped::Mapped;
+use super::place::{needs, newer};
+use super::pool::{Cut, Only};
 use super::rows::Rows;
 use super::{coherent, place, pool, rebind};
 use crate::error::{Error, Kind, Result};
@@ -72,6 +74,8 @@ pub fn allocate(c: &mut LinkedCall<'_>) -> Result<Outcome> {
     if let Some(to) = linked.param_mut::<vk::MemoryAllocateInfo<'static>>(INFO) {
         *to = info;
     }
+    // (what is one resource's alone cannot be filled before that is bound)
+    let dedicated = vk.options.zero_memory && is_dedicated(vk, call, linked, INFO);
     let outcome = exact::allocate(vk, id, call, linked, report)?;
     if outcome.result() >= 0
         && let Some(at) = id_at
@@ -79,19 +83,41 @@ pub fn allocate(c: &mut LinkedCall<'_>) -> Result<Outcome> {
         let flush = coherent::wants_flush(here)
             && captured.is_some_and(|c| c.contains(vk::MemoryPropertyFlags::HOST_COHERENT));
         let live = vk::DeviceMemory::from_raw(linked.word_at(at));
-        if vk.options.zero_memory {
-            let dedicated = View::call(&call.image)
-                .one("pAllocateInfo")
-                .is_some_and(|i| i.next("VkMemoryDedicatedAllocateInfo").is_some());
-            if dedicated || !vk.device_mut(device)?.zero(live, ty, size)? {
-                report.note("memory that is one resource's alone, or that buffers cannot lie in, is not filled with zeros");
-            }
-        }
         vk.memory
             .by_id
             .insert(id, MemoryState { device, size, flags: here, live, ty, flush, ..Default::default() });
+        if vk.options.zero_memory {
+            let d = vk.device_mut(device)?;
+            match dedicated {
+                true => d.unfilled += 1,
+                false => d.zero(Cut { memory: live, ty, size, part: (0, size) })?,
+            }
+        }
     }
     Ok(outcome)
+}
+
+/// Whether memory is one resource's alone; that is taken out of the call where the driver does not want it so.
+fn is_dedicated(vk: &Vulkan, call: &Call, linked: &mut Linked, info: usize) -> bool {
+    let view = View::call(&call.image);
+    let chain = view.one("pAllocateInfo");
+    let of_others = ["VkDedicatedAllocationMemoryAllocateInfoNV", "VkMemoryDedicatedAllocateInfoTensorARM"];
+    if of_others.iter().any(|name| chain.is_some_and(|i| i.next(name).is_some())) {
+        return true;
+    }
+    let Some(dedicated) = chain.and_then(|i| i.next("VkMemoryDedicatedAllocateInfo")) else { return false };
+    let id = |name| dedicated.u64(name).unwrap_or(0);
+    let image = vk.images.get(&id("image")).map(|i| (i.device, Only::Image(i.live)));
+    let buffer = vk.buffers.get(&id("buffer")).map(|b| (b.device, Only::Buffer(b.live)));
+    let wanted = image.or(buffer).and_then(|(device, what)| {
+        let d = vk.devices.get(&device)?;
+        Some(needs(d, what, newer(vk, d)).requires_own)
+    });
+    if wanted == Some(true) {
+        return true;
+    }
+    linked.unchain_of(linked.arg(info), |s| s == vk::StructureType::MEMORY_DEDICATED_ALLOCATE_INFO);
+    false
 }
 
 /// vkFreeMemory.

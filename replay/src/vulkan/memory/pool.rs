@@ -6,7 +6,6 @@
 
 use super::mapped::Mapped;
 use crate::error::{Error, Kind, Result};
-use crate::vulkan::DeviceState;
 use ash::vk;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -32,6 +31,8 @@ struct Block {
     mapped: Option<Arc<Mapped>>,
     /// Free ranges: offset -> size.
     free: BTreeMap<u64, u64>,
+    /// From here on no piece was cut yet.
+    untouched: u64,
 }
 
 /// See the module's header.
@@ -40,36 +41,19 @@ pub struct Pool {
     blocks: BTreeMap<Key, Vec<Arc<Mutex<Block>>>>,
     /// Those of one resource each; freed when another is made and theirs is gone.
     dedicated: Vec<Arc<Mutex<Block>>>,
-    /// A block that was made for the last piece: its memory, type and size.
-    new: Option<(vk::DeviceMemory, u32, u64)>,
+    /// Where the last piece lies, if something else may have lain there or its block is new.
+    last: Option<Cut>,
 }
 
-impl DeviceState {
-    /// A piece of memory for these requirements; `flags`: what its type must have, and what it should.
-    pub(crate) fn alloc(
-        &mut self,
-        need: vk::MemoryRequirements,
-        flags: (vk::MemoryPropertyFlags, vk::MemoryPropertyFlags),
-        kind: AllocKind,
-        addresses: bool,
-    ) -> Result<Alloc> {
-        let piece = self.pool.alloc(&self.ash, &self.gpu.memory, need, flags, kind, addresses)?;
-        if let Some((memory, ty, size)) = self.pool.new.take().filter(|_| self.zero_memory) {
-            self.zero(memory, ty, size)?;
-        }
-        Ok(piece)
-    }
-
-    /// Memory for one resource and no other.
-    pub(crate) fn dedicated(
-        &mut self,
-        need: vk::MemoryRequirements,
-        flags: (vk::MemoryPropertyFlags, vk::MemoryPropertyFlags),
-        only: Only,
-        addresses: bool,
-    ) -> Result<Alloc> {
-        self.pool.dedicated(&self.ash, &self.gpu.memory, need, flags, only, addresses)
-    }
+/// A part of a block that a piece was cut from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    /// The block's memory, its type and its size.
+    pub memory: vk::DeviceMemory,
+    pub ty: u32,
+    pub size: u64,
+    /// The first byte and how many: all of a new block.
+    pub part: (u64, u64),
 }
 
 /// The resource that memory is dedicated to.
@@ -196,7 +180,7 @@ impl Block {
         } else {
             None
         };
-        Ok(Block { memory, size, mapped, free: BTreeMap::from([(0, size)]) })
+        Ok(Block { memory, size, mapped, free: BTreeMap::from([(0, size)]), untouched: 0 })
     }
 
     /// Nothing lies in it.
@@ -254,7 +238,7 @@ pub fn best_type(
 
 impl Pool {
     /// A piece for these requirements.
-    fn alloc(
+    pub(super) fn alloc(
         &mut self,
         device: &ash::Device,
         props: &vk::PhysicalDeviceMemoryProperties,
@@ -272,6 +256,9 @@ impl Pool {
             let mut block = b.lock().expect("no panic while holding it");
             if let Some(offset) = block.take(need.size, need.alignment) {
                 let (memory, mapped) = (block.memory, block.mapped.clone());
+                let again = offset < block.untouched;
+                self.last = again.then_some(Cut { memory, ty, size: block.size, part: (offset, need.size) });
+                block.untouched = block.untouched.max(offset + need.size);
                 drop(block);
                 return Ok(piece(b, (memory, offset, need.size), mapped, (ty, addresses)));
             }
@@ -279,16 +266,22 @@ impl Pool {
         let size = need.size.max(BLOCK_BYTES.min(heap_share(props, ty)));
         let mut block = Block::allocate(device, props, (ty, size), addresses, None)?;
         let (memory, mapped) = (block.memory, block.mapped.clone());
-        self.new = Some((memory, ty, size));
+        self.last = Some(Cut { memory, ty, size, part: (0, size) });
         let offset = block.take(need.size, need.alignment).expect("a new block is large enough");
+        block.untouched = offset + need.size;
         debug_assert!(offset + need.size <= block.size);
         let block = Arc::new(Mutex::new(block));
         blocks.push(block.clone());
         Ok(piece(&block, (memory, offset, need.size), mapped, (ty, addresses)))
     }
 
+    /// What is to be filled with zeros where the last piece lies, once.
+    pub(super) fn cut(&mut self) -> Option<Cut> {
+        self.last.take()
+    }
+
     /// An allocation for one resource and no other.
-    fn dedicated(
+    pub(super) fn dedicated(
         &mut self,
         device: &ash::Device,
         props: &vk::PhysicalDeviceMemoryProperties,
@@ -366,8 +359,13 @@ mod tests {
 
     #[test]
     fn a_part_is_given_where_it_suits() {
-        let block =
-            Block { memory: vk::DeviceMemory::null(), size: 4096, mapped: None, free: BTreeMap::new() };
+        let block = Block {
+            memory: vk::DeviceMemory::null(),
+            size: 4096,
+            mapped: None,
+            free: BTreeMap::new(),
+            untouched: 0,
+        };
         let block = Arc::new(Mutex::new(block));
         let a = piece(&block, (vk::DeviceMemory::null(), 1024, 512), None, (2, false));
         let need = |size, alignment, bits| vk::MemoryRequirements { size, alignment, memory_type_bits: bits };
@@ -393,8 +391,13 @@ mod tests {
         let mut memory = vec![0u8; 4096];
         // SAFETY: `memory` is looked at after the last use only.
         let mapped = unsafe { Mapped::new(memory.as_mut_ptr(), 0, 4096) };
-        let block =
-            Block { memory: vk::DeviceMemory::null(), size: 4096, mapped: None, free: BTreeMap::new() };
+        let block = Block {
+            memory: vk::DeviceMemory::null(),
+            size: 4096,
+            mapped: None,
+            free: BTreeMap::new(),
+            untouched: 0,
+        };
         let block = Arc::new(Mutex::new(block));
         let a = piece(&block, (vk::DeviceMemory::null(), 1024, 512), Some(Arc::new(mapped)), (2, false));
         assert!(a.write(508, &[1; 4]) && !a.write(509, &[2; 4]) && !a.write(u64::MAX - 1, &[3; 4]));
@@ -414,6 +417,7 @@ mod tests {
             size: 1024,
             mapped: None,
             free: BTreeMap::from([(0, 1024)]),
+            untouched: 0,
         };
         let a = b.take(100, 64).expect("room");
         let c = b.take(100, 64).expect("room");

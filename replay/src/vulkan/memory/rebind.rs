@@ -95,7 +95,14 @@ pub fn bind(
             let kind = if group.images { AllocKind::Optimal } else { AllocKind::Linear };
             let with = addresses || group.addresses;
             let mut get = |must| d.alloc(all, (must, like), kind, with);
-            let alloc = if must == visible { get(must)? } else { get(visible).or_else(|_| get(must))? };
+            let alloc = if must == visible {
+                get(must)?
+            } else {
+                match get(visible) {
+                    Err(e) if !e.is_gone() => get(must)?,
+                    got => got?,
+                }
+            };
             m.arenas.push(Arena { group: place.group, base, alloc });
         }
         let a = m.arenas.iter().find(|a| a.group == place.group).expect("made above");

@@ -80,12 +80,7 @@ const FENCE_SYNC_FD: u32 = 8;
 
 /// Takes such structs out of the chain of the struct at an address.
 fn unchain(linked: &mut Linked, at: u64) {
-    let at = at as *const vk::BaseInStructure<'_>;
-    let Some(head) = linked.one(at).map(|i| i.p_next).filter(|n| !n.is_null()) else { return };
-    let kept = linked.unchain(head.cast(), |s| STYPES.binary_search(&(s.as_raw() as u32)).is_ok());
-    if let Some(info) = linked.one_mut(at) {
-        info.p_next = kept.cast();
-    }
+    linked.unchain_of(at, |s| STYPES.binary_search(&(s.as_raw() as u32)).is_ok());
 }
 
 /// vkAllocateMemory, vkCreateBuffer, vkCreateImage, vkCreateSemaphore, vkCreateFence, vkCreateShaderModule: what is made is nobody

@@ -60,6 +60,7 @@ impl Bench {
                 queues: Vec::new(),
                 watchdog_ns: 60_000_000_000,
                 zero_memory: false,
+                unfilled: 0,
             };
             Some(Bench { state, instance, _entry: entry })
         }
