@@ -39,6 +39,7 @@ pub fn one(capture: &Capture, how: &How, asked: Option<&Ranges>, why: &str) -> R
         (None, Some((_, last))) => Ok(last),
         (None, None) => {
             let ended = ended(capture, &rule(capture, &options(how)?.frame_by)?);
+            let why = format!("{why}, and which is the last is not known before it is replayed");
             Err(Failure::usage(format_args!("{why}: say which, by --frames N. {}", ended.trim_end())))
         }
         _ => Err(Failure::usage(format_args!("{why}: say which, by --frames N"))),
@@ -99,7 +100,10 @@ pub fn work(capture: &Capture, how: &How, frame: u64, chosen: Option<&Choice>) -
     if found.actions.is_empty() && found.passes.is_empty() && known.is_none() && frame > seen {
         return Err(no_such_frame(frame, (1, seen)));
     }
-    Ok(found)
+    match chosen.and_then(|c| c.beyond(frame, found.actions.len())) {
+        Some(why) => Err(Failure::new(why)),
+        None => Ok(found),
+    }
 }
 
 /// What is said of it.

@@ -250,7 +250,10 @@ pub fn frame_cost(times: &FrameTimes, load: Option<u64>) -> (Cost, Option<String
         return (Cost::Unknown { why: "no frame but the load frame has a GPU time".into() }, Some(wall));
     };
     let with = frames.iter().sum::<u64>() / frames.len() as u64;
-    let pairs = times.timed as f64 / times.frames.len().max(1) as f64;
+    // (of the frames that the mean is of)
+    let paired =
+        times.frames.iter().zip(&times.pairs).filter(|(f, _)| Some(f.frame) != load && f.gpu.is_some());
+    let pairs = paired.map(|(_, n)| n).sum::<u64>() as f64 / frames.len() as f64;
     let took = (pair_ns * pairs) as u64;
     let of = format!(
         "a frame's GPU time, mean, with {pairs:.1} pairs of timestamps a frame that take {pair_ns:.0} ns each, measured alone"
@@ -298,7 +301,8 @@ mod tests {
         let frame = |frame, gpu| FrameTime { frame, gpu: Some(Nanos(gpu)), cpu: Nanos(0) };
         let mut times = FrameTimes {
             frames: vec![frame(1, 9_000_000), frame(2, 1_000_000), frame(3, 3_000_000), frame(4, 2_000_000)],
-            timed: 8,
+            pairs: vec![14, 2, 2, 2],
+            timed: 20,
             ..FrameTimes::default()
         };
         assert!(matches!(frame_cost(&times, Some(1)).0, Cost::Nothing { .. }));

@@ -90,11 +90,41 @@ fn command<Cli: CommandFactory>() -> Command {
         }
     }
     _ = writeln!(groups, "Also: {}", OTHERS.join(" "));
+    let all = all.mut_subcommands(flowing);
     all.mut_args(|flag| if shown(flag.get_id().as_str()) { flag } else { flag.hide(true) })
         .mut_subcommand("replay", |replay| replay.after_help(HELP))
         .override_usage("reray-replay CAPTURE [OPTIONS]\n       reray-replay COMMAND …")
         .help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\nOptions:\n{{options}}{{after-help}}"))
         .after_help(EXAMPLES)
+}
+
+/// A command, and those in it, with paragraphs in one line behind their flags: they are wrapped as wide as the terminal is.
+fn flowing(command: Command) -> Command {
+    let text = command.get_after_help().map(|text| paragraphs(&text.to_string()));
+    let command = command.mut_subcommands(flowing);
+    match text {
+        Some(text) => command.after_help(text),
+        None => command,
+    }
+}
+
+/// Lines that go on where others end are joined to them; what is indented stays as it is.
+fn paragraphs(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let goes_on = |before: &str| {
+            let last = before.rsplit('\n').next().unwrap_or_default();
+            [last, line].iter().all(|l| !l.is_empty() && !l.starts_with(' ')) && !last.ends_with(':')
+        };
+        let between = match out.is_empty() {
+            true => "",
+            false if goes_on(&out) => " ",
+            false => "\n",
+        };
+        out += between;
+        out += line;
+    }
+    out
 }
 
 /// What all sub-commands take.
@@ -107,6 +137,12 @@ mod tests {
     use super::*;
     use crate::cli::Cli;
     use std::collections::BTreeMap;
+
+    #[test]
+    fn paragraphs_are_one_line() {
+        let text = "One\nand the same.\n\nTwo:\n  a  b\n  c  d\n\nThree\nfour";
+        assert_eq!(paragraphs(text), "One and the same.\n\nTwo:\n  a  b\n  c  d\n\nThree four");
+    }
 
     #[test]
     fn every_command_is_in_one_group() {

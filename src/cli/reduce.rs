@@ -13,13 +13,13 @@ use std::time::Duration;
 What is left is replayed again and again, without more and more of it: frames, command buffers, render passes, objects, single calls, each with all
 that uses it. Each trial is a process of its own. FAULT is one of
 
-  crash                  the process ends by a signal, with the same words
-  hang, lost             the GPU does not finish within --watchdog; the device is lost
-  slow[:PERCENT]         the longest frame takes at least this much of what it took (50)
-  validation:TEXT        the validation layer says this: a VUID, for one
-  says:TEXT              a replay says this on stderr
-  image-differs:DRIVER   a driver, by its manifest, shows other pictures than this one
-  script:COMMAND         a shell's command ends with 0; the capture is its $1
+  crash                 the process ends by a signal, with the same words
+  hang, lost            the GPU does not finish in time; the device is lost
+  slow[:PERCENT]        the longest frame takes this much of what it took (50)
+  validation:TEXT       the validation layer says this: a VUID, for one
+  says:TEXT             a replay says this on stderr
+  image-differs:DRIVER  a driver, by its manifest, shows other pictures
+  script:COMMAND        a shell's command ends with 0; the capture is its $1
 
 What is known is kept in FILE.reducing.json until nothing can go any more: the same command line goes on from there.
 

@@ -77,7 +77,11 @@ pub fn table(lines: &[Line], within: Option<usize>) -> String {
             .map(|t| escape::line(t).into_owned())
     }));
     let lines: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
-    aligned(&lines, &[false; 6], within)
+    let text = aligned(&lines, &[false; 6], within);
+    match within.filter(|_| text != aligned(&lines, &[false; 6], None)) {
+        Some(columns) => format!("{text}Cut to {columns} columns; --wide shows all of it.\n"),
+        None => text,
+    }
 }
 
 /// The same as JSON.

@@ -82,6 +82,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
         let mut out = out.borrow_mut();
         all.frames.append(&mut out.frames);
         all.timed += out.timed;
+        all.pairs.extend(&out.pairs);
         all.untimed += out.untimed;
         all.cost = all.cost.or(out.cost);
         all.pair_gpu_ns = all.pair_gpu_ns.or(out.pair_gpu_ns);

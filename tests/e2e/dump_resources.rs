@@ -359,9 +359,17 @@ fn what_is_not_there_is_said() {
         assert!(!folder.path("x").exists(), "{args:?}");
         (out.status.code(), text(&out.stderr))
     };
-    let (code, said) = wrong(&["--frames", "2", "--commands", "draw=9"]);
+    for of in ["draw=9", "draw=1-9"] {
+        let (code, said) = wrong(&["--frames", "2", "--commands", of]);
+        assert_eq!(code, Some(1));
+        assert!(said.contains("frame 2 has no draw 9: the last is draw 2"), "{said}");
+    }
+    let (code, said) = wrong(&["--frames", "2", "--commands", "pipeline=nothing"]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("none of its 2 draws, dispatches and traces is that"), "{said}");
+    assert!(
+        said.contains("its draws, dispatches and traces are draw 1 to 2, and none of them is that"),
+        "{said}"
+    );
     let (code, said) = wrong(&["--frames", "2", "--commands", "drew=9"]);
     assert_eq!(code, Some(2));
     assert!(said.contains("--commands: expected draw=A-B, pass=A-B"), "{said}");

@@ -78,10 +78,17 @@ impl Choice {
     pub fn nothing(&self, frame: u64, of: usize) -> String {
         let of = match of {
             0 => "it has no draws, dispatches and traces".to_owned(),
-            1 => "its only draw, dispatch or trace is another".to_owned(),
-            n => format!("none of its {n} draws, dispatches and traces is that"),
+            1 => "its only draw, dispatch or trace, which is draw 1, is another".to_owned(),
+            n => format!("its draws, dispatches and traces are draw 1 to {n}, and none of them is that"),
         };
         format!("frame {frame} has no {}: {of}", self.words.join(" "))
+    }
+
+    /// What is wrong where draws are asked for by number behind the last of a frame's so many.
+    pub fn beyond(&self, frame: u64, of: usize) -> Option<String> {
+        let ends = self.draws.iter().flat_map(|r| r.all()).map(|r| r.1).filter(|end| *end != u64::MAX);
+        let last = ends.max().filter(|last| *last > of as u64 && of > 0)?;
+        Some(format!("frame {frame} has no draw {last}: the last is draw {of}"))
     }
 
     /// Of options such as `draw=3-5`.

@@ -154,6 +154,14 @@ fn again(replays: &Replays<'_>, plan: &Plan) -> (Option<u64>, String) {
             .or_else(|| last_submit(by, replays.capture, prologue(replays.capture).1))
     };
     match args.frames.as_ref().map(|f| f.last()).filter(|n| *n != u64::MAX).or_else(there) {
+        // (its time says nothing of probes that it does not run)
+        Some(frame)
+            if frames::work(replays.capture, &args.run, frame, None).is_ok_and(|w| w.actions.is_empty()) =>
+        {
+            why(&format!(
+                "frame {frame}, the last that is measured, has no draws, dispatches and traces; --frames names others"
+            ))
+        }
         Some(frame) => (Some(frame), String::new()),
         None => why("which frame is the last is not known; --frames says it"),
     }

@@ -1,11 +1,13 @@
 //! What stands in a capture, as far as leaving parts of it out has to know: which blocks use what others make, and what belongs together.
 //!
 //! A block uses an object if its call names it, or its data are the object's contents; the object is the one that was made last under that id.
+//! A draw, dispatch or trace uses the constants that were pushed before it in its command buffer: without them its shaders may never end.
 //! Guarantees: what is left out leaves no block behind that names what it made. Refuses captures of several files, and blocks that cannot be read.
 
 use gfxr_parse::ahead::{Call, What, read};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
 use gfxr_parse::meta::{Meta, id};
+use gfxr_parse::view::View;
 use std::collections::{BTreeMap, HashMap};
 
 /// See the module's header.
@@ -61,8 +63,20 @@ struct Reading {
     open: HashMap<u64, Open>,
 }
 
-/// What is being recorded: the numbers of a recording and of its render pass, and by what is to end it, what has begun.
-type Open = (usize, Option<usize>, Vec<(&'static str, u32)>);
+/// What is being recorded.
+#[derive(Default)]
+struct Open {
+    /// The numbers of the recording and of its render pass.
+    recording: usize,
+    pass: Option<usize>,
+    /// By what is to end it, what has begun.
+    begun: Vec<(&'static str, u32)>,
+    /// The last push of constants for stages and from an offset on.
+    pushed: HashMap<(u32, u32), u32>,
+}
+
+/// Beginnings of the names of commands that run shaders.
+const ACTIONS: [&str; 3] = ["vkCmdDraw", "vkCmdDispatch", "vkCmdTraceRays"];
 
 impl Graph {
     /// Of a capture.
@@ -165,24 +179,33 @@ impl Reading {
         let buffer = id(0);
         if name == "vkBeginCommandBuffer" {
             self.recordings.push(vec![]);
-            self.open.insert(buffer, (self.recordings.len() - 1, None, vec![]));
+            self.open.insert(buffer, Open { recording: self.recordings.len() - 1, ..Open::default() });
         }
-        let Some((recording, pass, begun)) = self.open.get_mut(&buffer) else { return };
-        self.recordings[*recording].push(at);
+        let Some(open) = self.open.get_mut(&buffer) else { return };
+        self.recordings[open.recording].push(at);
         if name.starts_with("vkCmdBeginRender") {
             self.passes.push(vec![]);
-            *pass = Some(self.passes.len() - 1);
+            open.pass = Some(self.passes.len() - 1);
         }
-        if let Some(pass) = pass {
-            self.passes[*pass].push(at);
+        if let Some(pass) = open.pass {
+            self.passes[pass].push(at);
         }
         if name.starts_with("vkCmdEndRender") {
-            *pass = None;
+            open.pass = None;
+        }
+        if name.starts_with("vkCmdPushConstants") {
+            let v = View::call(&call.image);
+            let v = v.one("pPushConstantsInfo").unwrap_or(v);
+            let of = |name| v.u32(name).unwrap_or(0);
+            open.pushed.insert((of("stageFlags"), of("offset")), at);
+        }
+        if ACTIONS.iter().any(|a| name.starts_with(a)) {
+            open.pushed.values().for_each(|push| self.of.users[*push as usize].push(at));
         }
         if let Some(pair) = PAIRS.iter().find(|p| p.0 == name) {
-            begun.push((pair.1, at));
-        } else if let Some(first) = begun.iter().rposition(|b| b.0 == name) {
-            let (_, first) = begun.remove(first);
+            open.begun.push((pair.1, at));
+        } else if let Some(first) = open.begun.iter().rposition(|b| b.0 == name) {
+            let (_, first) = open.begun.remove(first);
             self.pairs.push(vec![first, at]);
         }
     }
@@ -209,6 +232,28 @@ mod tests {
     use super::*;
     use gfxr_parse::schema::command_named;
     use std::path::Path;
+
+    #[test]
+    fn without_its_constants_no_shader_runs() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples/closed_compute.gfxr");
+        let capture = Capture::new(std::fs::read(file).expect("a sample")).expect("a capture");
+        let graph = Graph::of(&capture).expect("it is read");
+        let of = |command: &str| command_named(command).map(|c| c.id);
+        let places = |command: &str| -> Vec<u32> {
+            let all = (0..).zip(capture.blocks());
+            all.filter(|(_, b)| b.call_id().is_some() && b.call_id() == of(command)).map(|(n, _)| n).collect()
+        };
+        let (pushes, dispatches) = (places("vkCmdPushConstants"), places("vkCmdDispatch"));
+        let first = *pushes.first().expect("constants are pushed");
+        let gone = graph.with_users([first]);
+        let next = *dispatches.iter().find(|d| **d > first).expect("a dispatch behind it");
+        assert!(gone.contains(&next), "{gone:?}");
+        assert!(gone.iter().all(|b| *b >= first));
+        // The next push takes its place.
+        let second = *pushes.iter().find(|p| **p > next).expect("another");
+        let later = *dispatches.iter().find(|d| **d > second).expect("a dispatch behind that");
+        assert!(!gone.contains(&later), "{gone:?}");
+    }
 
     #[test]
     fn what_goes_takes_its_users_and_nothing_that_is_left_names_what_is_gone() {

@@ -28,6 +28,9 @@ pub fn all_but(
         return Err(wrong("draws are chosen among those of one frame: name it by --frames".into()));
     }
     let actions = work(capture, how, first, None)?.actions;
+    if let Some(why) = choice.beyond(first, actions.len()) {
+        return Err(wrong(why));
+    }
     let chosen = (1..).zip(&actions).filter(|(n, a)| choice.is(*n, a));
     let kept: BTreeSet<u64> = chosen.map(|(_, a)| a.block).collect();
     if kept.is_empty() {

@@ -40,6 +40,8 @@ pub(super) const COUNT: usize = argument!("vkQueueSubmit", "submitCount");
 pub struct FrameTimes {
     /// One record a frame, in order.
     pub frames: Vec<FrameTime>,
+    /// How many submissions of each of them were enclosed.
+    pub pairs: Vec<u64>,
     /// Submissions that were enclosed, and those that could not be.
     pub timed: u64,
     /// See `timed`.
@@ -247,6 +249,7 @@ impl Hook for FrameTimesHook {
             let mut out = self.out.borrow_mut();
             out.first_run = out.first_run.or(out.frames.get(first).copied());
             out.frames.truncate(first);
+            out.pairs.truncate(first);
             (out.timed, out.untimed) = self.counted;
             self.current = first;
         }
@@ -272,6 +275,10 @@ impl Hook for FrameTimesHook {
             }
             out.frames[here].frame = frame.number;
             out.frames[here].cpu = Nanos(cpu);
+            let earlier: u64 = out.pairs.iter().take(here).sum();
+            let pairs = out.timed.saturating_sub(earlier);
+            out.pairs.truncate(here);
+            out.pairs.push(pairs);
         }
         self.warm_up = cx.warming.then_some(self.current);
         self.current += 1;

@@ -122,7 +122,7 @@ fn headline(shaders: &BTreeMap<Arc<str>, Blocks>) -> Option<String> {
     let [active, all] = slots(blocks);
     let (shader, n) = (short(shader), sum(blocks, |d| d.executions));
     Some(format!(
-        "Most was idle in shader {shader}: {} of its slots were active, over {n} executions of blocks.",
+        "Shader {shader} has most idle slots: {} of its slots were active, over {n} executions of blocks.",
         share(active, all)
     ))
 }

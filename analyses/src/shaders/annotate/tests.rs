@@ -61,8 +61,7 @@ fn comments_stand_over_blocks() {
 #[test]
 fn the_table_has_every_shader() {
     let report = QUESTION.answer(&trace()).unwrap();
-    let most =
-        "Most was idle in shader 1f2e3d4c: 70.00 % of its slots were active, over 15 executions of blocks.";
+    let most = "Shader 1f2e3d4c has most idle slots: 70.00 % of its slots were active, over 15 executions of blocks.";
     assert_eq!(report.headlines, [most]);
     let rows = &report.tables[0].rows;
     assert_eq!(rows.len(), 2);
