@@ -6,6 +6,9 @@ use std::fmt;
 /// `Result` of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// What is said where copies and fills of the replay's own wait in vain.
+pub const OWN_COPY_HANGS: &str = "a copy of the replay's own did not finish";
+
 /// What kind of stop it is; the command line turns it into an exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

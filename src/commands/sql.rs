@@ -30,7 +30,7 @@ pub fn run(args: &SqlArgs) -> Result<Exit, Failure> {
     let db = Database::open(&path).map_err(Failure::new)?;
     let mut out = Output::create(args.output.as_deref())?;
     if args.schema {
-        out.write(db.schema(columns()).map_err(Failure::new)?.as_bytes())?;
+        out.write(db.schema(columns().filter(|_| args.output.is_none())).map_err(Failure::new)?.as_bytes())?;
     } else {
         let format = match args.format {
             SqlFormat::Text => Format::Text,

@@ -8,7 +8,8 @@ use gfxr_parse::ahead::{Call, What, read};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
 use gfxr_parse::meta::{Meta, id};
 use gfxr_parse::view::View;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
 /// See the module's header.
 #[derive(Debug, Default)]
@@ -59,6 +60,8 @@ struct Reading {
     recordings: Vec<Vec<u32>>,
     passes: Vec<Vec<u32>>,
     pairs: Vec<Vec<u32>>,
+    /// Pushes of constants.
+    pushes: HashSet<u32>,
     /// By command buffer.
     open: HashMap<u64, Open>,
 }
@@ -71,12 +74,27 @@ struct Open {
     pass: Option<usize>,
     /// By what is to end it, what has begun.
     begun: Vec<(&'static str, u32)>,
-    /// The last push of constants for stages and from an offset on.
-    pushed: HashMap<(u32, u32), u32>,
+    /// Pushes of constants that no later one is in place of.
+    pushed: Vec<Push>,
 }
 
-/// Beginnings of the names of commands that run shaders.
-const ACTIONS: [&str; 3] = ["vkCmdDraw", "vkCmdDispatch", "vkCmdTraceRays"];
+/// Constants that are pushed: for which stages (VkShaderStageFlags), which bytes, and by which block.
+struct Push {
+    stages: u32,
+    bytes: Range<u32>,
+    at: u32,
+}
+
+/// Beginnings of the names of commands that run shaders, and of which stages (VkShaderStageFlags).
+const ACTIONS: [(&str, u32); 5] = [
+    ("vkCmdDraw", !(COMPUTE | RAYS)),
+    ("vkCmdDispatch", COMPUTE),
+    ("vkCmdTraceRays", RAYS),
+    ("vkCmdExecuteGeneratedCommands", !0),
+    ("vkCmdSubpassShading", !0),
+];
+const COMPUTE: u32 = 0x20;
+const RAYS: u32 = 0x3f00;
 
 impl Graph {
     /// Of a capture.
@@ -197,10 +215,19 @@ impl Reading {
             let v = View::call(&call.image);
             let v = v.one("pPushConstantsInfo").unwrap_or(v);
             let of = |name| v.u32(name).unwrap_or(0);
-            open.pushed.insert((of("stageFlags"), of("offset")), at);
+            let (stages, first) = (of("stageFlags"), of("offset"));
+            let bytes = first..first.saturating_add(of("size"));
+            let within = |p: &Push| {
+                p.stages & !stages == 0 && bytes.start <= p.bytes.start && p.bytes.end <= bytes.end
+            };
+            open.pushed.retain(|p| !within(p));
+            open.pushed.push(Push { stages, bytes, at });
+            self.pushes.insert(at);
         }
-        if ACTIONS.iter().any(|a| name.starts_with(a)) {
-            open.pushed.values().for_each(|push| self.of.users[*push as usize].push(at));
+        if let Some((_, stages)) = ACTIONS.iter().find(|a| name.starts_with(a.0)) {
+            for push in open.pushed.iter().filter(|p| p.stages & stages != 0) {
+                self.of.users[push.at as usize].push(at);
+            }
         }
         if let Some(pair) = PAIRS.iter().find(|p| p.0 == name) {
             open.begun.push((pair.1, at));
@@ -213,7 +240,8 @@ impl Reading {
     fn finish(mut self) -> Graph {
         let one = |blocks: Vec<u32>| blocks.into_iter().map(|b| vec![b]).collect();
         let all = 0..self.of.users.len() as u32;
-        let makers = all.clone().filter(|b| !self.of.users[*b as usize].is_empty()).collect();
+        let makes = |b: &u32| !self.of.users[*b as usize].is_empty() && !self.pushes.contains(b);
+        let makers = all.clone().filter(makes).collect();
         self.of.levels = vec![
             Level { name: "submissions and waits, at once", groups: vec![self.runs] },
             Level { name: "frames", groups: self.frames.into_values().collect() },
@@ -253,6 +281,9 @@ mod tests {
         let second = *pushes.iter().find(|p| **p > next).expect("another");
         let later = *dispatches.iter().find(|d| **d > second).expect("a dispatch behind that");
         assert!(!gone.contains(&later), "{gone:?}");
+        assert!(
+            graph.levels.iter().filter(|l| l.name == "objects").all(|l| !l.groups.contains(&vec![first]))
+        );
     }
 
     #[test]

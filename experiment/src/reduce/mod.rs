@@ -113,8 +113,10 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     let mut whole = oracle.look(&settings.file)?;
     let mut asked = 1;
     let replays = !matches!(settings.still, Still::Script(_));
-    let other = replays && !settings.run.zero_memory && !settings.still.may_have_ended_the_gpu(&whole);
-    if !oracle.is(&whole) && other {
+    // (a queue that waits for what the host signals later lets nothing be filled)
+    let stuck = whole.filled_nothing();
+    let fine = stuck || !settings.still.may_have_ended_the_gpu(&whole);
+    if replays && !settings.run.zero_memory && fine && (stuck || !oracle.is(&whole)) {
         progress::step("looking at the whole capture, with memory as the driver gives it");
         oracle.flags = &as_asked;
         whole = oracle.look(&settings.file)?;
@@ -141,6 +143,7 @@ pub fn reduce(settings: &Settings, output: &Path) -> Result<Reduced, Failure> {
     let kept = Kept {
         capture: blake3::hash(capture.bytes()).to_hex().to_string(),
         still: settings.still.to_string(),
+        zero_memory,
         ..Kept::default()
     };
     if !ended_well {

@@ -21,6 +21,9 @@ pub struct Kept {
     pub capture: String,
     /// The fault.
     pub still: String,
+    /// Whether trials are replayed with `--zero-memory`.
+    #[serde(default)]
+    pub zero_memory: bool,
     /// What went, by what it is.
     pub gone: BTreeMap<String, Vec<u32>>,
     /// Of what nothing more can go.
@@ -62,7 +65,13 @@ impl Trials<'_> {
             let other = "is of another capture or fault; remove it to begin anew";
             return Err(Failure::new(format_args!("{} {other}", self.notes.display())));
         }
-        self.known = kept;
+        let zero_memory = std::mem::replace(&mut self.known, kept).zero_memory;
+        if self.known.zero_memory != zero_memory {
+            // (what could not go, and what ended the GPU, was so with memory as it was then)
+            self.known.done.clear();
+            self.known.ended_the_gpu.clear();
+            self.known.zero_memory = zero_memory;
+        }
         Ok(())
     }
 

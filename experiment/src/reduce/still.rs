@@ -120,6 +120,11 @@ pub struct Oracle<'o> {
 }
 
 impl Seen {
+    /// A replay waited in vain for its own copies and fills.
+    pub fn filled_nothing(&self) -> bool {
+        self.err.contains(replay::error::OWN_COPY_HANGS)
+    }
+
     /// The process did all that it was to do, whatever came of it.
     pub fn ended_well(&self) -> bool {
         let ended = [Exit::Done, Exit::Diverged].map(|exit| Some(exit as i32));

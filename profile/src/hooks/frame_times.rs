@@ -66,6 +66,8 @@ pub struct FrameTimesHook {
     warm_up: Option<usize>,
     /// Submissions timed and not timed before it.
     counted: (u64, u64),
+    /// Submissions timed up to the end of the last frame.
+    paired: u64,
     gpu: bool,
 }
 
@@ -80,6 +82,7 @@ impl FrameTimesHook {
                 current: 0,
                 warm_up: None,
                 counted: (0, 0),
+                paired: 0,
                 gpu,
             },
             out,
@@ -251,6 +254,7 @@ impl Hook for FrameTimesHook {
             out.frames.truncate(first);
             out.pairs.truncate(first);
             (out.timed, out.untimed) = self.counted;
+            self.paired = out.timed;
             self.current = first;
         }
         let out = self.out.borrow();
@@ -275,8 +279,7 @@ impl Hook for FrameTimesHook {
             }
             out.frames[here].frame = frame.number;
             out.frames[here].cpu = Nanos(cpu);
-            let earlier: u64 = out.pairs.iter().take(here).sum();
-            let pairs = out.timed.saturating_sub(earlier);
+            let pairs = out.timed - std::mem::replace(&mut self.paired, out.timed);
             out.pairs.truncate(here);
             out.pairs.push(pairs);
         }

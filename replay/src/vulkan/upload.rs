@@ -5,7 +5,7 @@
 
 use super::memory::{Mapped, best_type};
 use super::{DeviceState, ImageState, region};
-use crate::error::{Error, Kind, Result, Vk};
+use crate::error::{Error, Kind, OWN_COPY_HANGS, Result, Vk};
 use crate::vulkan::memory::pool::fits;
 use crate::vulkan::region::Region;
 use crate::vulkan::staging::{Staging, Upload};
@@ -128,7 +128,7 @@ impl Upload {
             super::driver::submit(d, self.queue, &[submit], self.fence)?;
             match d.wait_for_fences(&[self.fence], true, self.watchdog_ns) {
                 Err(vk::Result::TIMEOUT) => {
-                    return Err(Error::hang("a copy of the replay's own did not finish", self.watchdog_ns));
+                    return Err(Error::hang(OWN_COPY_HANGS, self.watchdog_ns));
                 }
                 r => r.what("vkWaitForFences")?,
             }
@@ -213,7 +213,7 @@ pub(super) fn to_all(d: &ash::Device, cmd: vk::CommandBuffer) {
         d.cmd_pipeline_barrier(
             cmd,
             S::TRANSFER,
-            S::ALL_COMMANDS,
+            S::ALL_COMMANDS | S::HOST,
             vk::DependencyFlags::empty(),
             &[barrier],
             &[],

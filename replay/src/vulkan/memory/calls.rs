@@ -111,7 +111,8 @@ fn is_dedicated(vk: &Vulkan, call: &Call, linked: &mut Linked, info: usize) -> b
     let buffer = vk.buffers.get(&id("buffer")).map(|b| (b.device, Only::Buffer(b.live)));
     let wanted = image.or(buffer).and_then(|(device, what)| {
         let d = vk.devices.get(&device)?;
-        Some(needs(d, what, newer(vk, d)).requires_own)
+        // (without Vulkan 1.1 it is not asked what the driver wants)
+        Some(!newer(vk, d) || needs(d, what, true).requires_own)
     });
     if wanted == Some(true) {
         return true;

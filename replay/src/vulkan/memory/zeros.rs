@@ -2,7 +2,7 @@
 //! lay there before.
 //!
 //! Before anything is bound to it, a buffer over the memory is made, filled, waited for and destroyed: over all of what is new, over a piece of a block of ours that
-//! is cut once more. Left as it is, and counted: memory that the driver wants to be one resource's alone, and types that no buffer can lie in. Each fill waits for what
+//! is cut once more. The last bytes that no buffer reaches are left. Left as it is, and counted: memory that the driver wants to be one resource's alone, and types that no buffer can lie in. Each fill waits for what
 //! the queue did before.
 
 use super::pool::{Alloc, AllocKind, Cut, Only};
@@ -73,7 +73,7 @@ impl DeviceState {
             |bytes| vk::BufferCreateInfo::default().size(bytes).usage(vk::BufferUsageFlags::TRANSFER_DST);
         let mut bytes = bytes;
         // (a driver may want more bytes for a buffer than the buffer has)
-        for _ in 0..2 {
+        for _ in 0..3 {
             // SAFETY: a plain creation on a live device, of some bytes.
             let Ok(buffer) = (unsafe { device.create_buffer(&info(bytes), None) }) else { return Ok(false) };
             // SAFETY: just made.
@@ -103,7 +103,10 @@ impl DeviceState {
             if over == 0 || !lies || over >= bytes {
                 return Ok(lies && over == 0);
             }
-            bytes -= over;
+            bytes = (bytes - over) / need.alignment.max(4) * need.alignment.max(4);
+            if bytes == 0 {
+                break;
+            }
         }
         Ok(false)
     }
