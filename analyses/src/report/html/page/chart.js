@@ -44,6 +44,8 @@ R.chart = function ({ title, note, size: [wide, high], top, elements }) {
   box.addEventListener("blur", () => show(null));
   box.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    // (it has the focus before it was seen to come near)
+    if (waiting.has(box)) draw(box);
     const all = [...marks.keys()];
     if (!step || !all.length) return;
     event.preventDefault();
