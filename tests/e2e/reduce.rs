@@ -157,10 +157,15 @@ fn a_message_of_the_validation_layer_is_left_with_what_it_is_about() {
 fn a_search_that_was_ended_goes_on_and_a_script_may_say_what_is_wrong() {
     let scratch = Scratch::new("reduce-script");
     let small = scratch.path("small.gfxr");
-    // No device: two dispatches are to be there still.
+    // No device: two dispatches are to be there still, and their shader as it was.
     let program = env!("CARGO_BIN_EXE_reray-replay");
+    let modules = [Path::new("dump"), &sample("cubes.gfxr"), Path::new("--commands=vkCreateShaderModule")];
+    let modules = text(&run(modules).stdout);
+    // (the compute shader's is the first)
+    let size = modules.split_once("\"codeSize\":").expect("a module").1.split(',').next().expect("its size");
     let script = format!(
-        "script:test $('{program}' dump \"$1\" --commands vkCmdDispatch | grep -c vkCmdDispatch) -ge 2"
+        "script:test $('{program}' dump \"$1\" --commands vkCmdDispatch | grep -c vkCmdDispatch) -ge 2 && \
+         '{program}' dump \"$1\" --commands vkCreateShaderModule | grep -q '\"codeSize\":{size},'"
     );
     let notes = scratch.path("small.gfxr.reducing.json");
     let some = reduced(&sample("cubes.gfxr"), &script, &["--budget", "1s"], &small);
@@ -199,11 +204,19 @@ fn a_search_that_was_ended_goes_on_and_a_script_may_say_what_is_wrong() {
     assert_eq!(at_once["calls"], all["calls"]);
     // What they name stays, and what that names.
     let left = commands(&small);
-    let expected =
-        ["vkCreateInstance", "vkEnumeratePhysicalDevices", "vkCreateDevice", "vkCreateCommandPool"];
-    assert_eq!(left[..4], expected, "{left:?}");
-    assert_eq!(left[left.len() - 2..], ["vkCmdDispatch", "vkCmdDispatch"], "{left:?}");
-    assert!(left.len() <= 9, "{left:?}");
+    let expected = ["vkCreateInstance", "vkEnumeratePhysicalDevices", "vkCreateDevice"];
+    assert_eq!(left[..3], expected, "{left:?}");
+    let at = left.iter().position(|c| c == "vkBeginCommandBuffer").expect("what is recorded begins");
+    let recorded = [
+        "vkBeginCommandBuffer",
+        "vkCmdBindPipeline",
+        "vkCmdBindDescriptorSets",
+        "vkCmdPushConstants",
+        "vkCmdDispatch",
+    ];
+    assert_eq!(left[at..at + 5], recorded, "{left:?}");
+    assert_eq!(left.iter().filter(|c| *c == "vkCmdDispatch").count(), 2, "{left:?}");
+    assert!(left.len() <= 40, "{left:?}");
     is_part_of(&small, &sample("cubes.gfxr"));
 }
 

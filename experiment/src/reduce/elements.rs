@@ -2,7 +2,7 @@
 //! memory barriers.
 //!
 //! Guarantees: what is left of a call is what it had, but for counts, and for descriptor writes of which descriptors between others went: these are several
-//! writes then (`gfxr_parse::elements`). Where a command needs one element, one stays, whichever. Refuses blocks that cannot be read.
+//! writes then (`gfxr_parse::elements`). Where a command needs one element, and of each descriptor write, one stays, whichever. Refuses blocks that cannot be read.
 
 use super::graph::Level;
 use super::parts::{Parts, STAGES, each, levels, rewritten};
@@ -12,13 +12,22 @@ use gfxr_parse::elements::{Array, encode_arrays, units, without};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-/// Of an array whose elements do not depend on each other, whether the command needs one at least.
-fn needs_one(command: &str, array: &str) -> Option<bool> {
+/// What stays of an array at least.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Least {
+    Nothing,
+    One,
+    /// Of what each element has, one: shaders read what a binding without a descriptor says.
+    OneOfEach,
+}
+
+/// Of an array whose elements do not depend on each other, what stays at least.
+fn least(array: &str) -> Option<Least> {
     match array {
-        "pRegions" => Some(true),
-        "pDescriptorWrites" => Some(command.contains("Push")),
-        "pDescriptorCopies" => Some(false),
-        "pMemoryBarriers" | "pBufferMemoryBarriers" | "pImageMemoryBarriers" => Some(false),
+        "pRegions" => Some(Least::One),
+        "pDescriptorWrites" => Some(Least::OneOfEach),
+        "pDescriptorCopies" => Some(Least::Nothing),
+        "pMemoryBarriers" | "pBufferMemoryBarriers" | "pImageMemoryBarriers" => Some(Least::Nothing),
         _ => None,
     }
 }
@@ -38,26 +47,32 @@ struct Units {
     units: Vec<(usize, usize)>,
     /// Those of each element: of a descriptor write its descriptors.
     elements: Vec<Range<usize>>,
-    /// Those of each array that needs an element.
+    /// Those of which one stays.
     needed: Vec<Range<usize>>,
 }
 
 impl Units {
-    fn of(command: &str, arrays: &[Array]) -> Units {
+    fn of(arrays: &[Array]) -> Units {
         let mut of = Units::default();
         for (n, array) in arrays.iter().enumerate() {
-            let Some(needs_one) = needs_one(command, array.name) else { continue };
+            let Some(least) = least(array.name) else { continue };
             let elements = units(arrays, n);
             let first = of.units.len();
             // (one that is needed cannot go)
-            if needs_one && elements.iter().flatten().nth(1).is_none() {
+            if least == Least::One && elements.iter().flatten().nth(1).is_none() {
                 continue;
             }
             for element in elements {
+                if least == Least::OneOfEach {
+                    if element.len() < 2 {
+                        continue;
+                    }
+                    of.needed.push(of.units.len()..of.units.len() + element.len());
+                }
                 of.elements.push(of.units.len()..of.units.len() + element.len());
                 of.units.extend(element);
             }
-            if needs_one {
+            if least == Least::One {
                 of.needed.push(first..of.units.len());
             }
         }
@@ -85,7 +100,7 @@ impl<'c> Elements<'c> {
         each(capture, &mut |block, call| {
             let mut parameters = vec![];
             let arrays = encode_arrays(&call.image, &mut parameters);
-            let of = Units::of(call.command.name, &arrays);
+            let of = Units::of(&arrays);
             if of.units.is_empty() {
                 return;
             }
@@ -152,10 +167,10 @@ mod tests {
     use super::*;
     use gfxr_parse::ahead;
 
-    /// What can go of a call of this command: how many units, those of each element, and those of arrays that need one.
+    /// What can go of a call: how many units, those of each element, and those of which one stays.
     fn units_of(call: &ahead::Call) -> (usize, Vec<usize>, Vec<usize>) {
         let arrays = encode_arrays(&call.image, &mut vec![]);
-        let of = Units::of(call.command.name, &arrays);
+        let of = Units::of(&arrays);
         let sizes = |of: Vec<Range<usize>>| of.iter().map(Range::len).collect();
         (of.units.len(), sizes(of.elements), sizes(of.needed))
     }
@@ -185,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptors_go_one_by_one_and_one_of_all_that_are_pushed_stays() {
+    fn descriptors_go_one_by_one_and_one_of_each_write_stays() {
         const WRITE: u32 = 35;
         const UNIFORM_BUFFER: u32 = 6;
         let writes = |w: &mut gfxr_parse::writer::ParamWriter| {
@@ -202,11 +217,11 @@ mod tests {
             writes(w);
             w.u32(0).null_structs();
         });
-        assert_eq!(units_of(&update.expect("a call")), (6, vec![3, 3], vec![]));
+        assert_eq!(units_of(&update.expect("a call")), (6, vec![3, 3], vec![3, 3]));
         let push = ahead::Call::written("vkCmdPushDescriptorSetKHR", |w| {
             w.u64(1).u32(0).u64(3).u32(0);
             writes(w);
         });
-        assert_eq!(units_of(&push.expect("a call")), (6, vec![3, 3], vec![6]));
+        assert_eq!(units_of(&push.expect("a call")), (6, vec![3, 3], vec![3, 3]));
     }
 }

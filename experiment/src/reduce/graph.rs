@@ -1,15 +1,15 @@
 //! What stands in a capture, as far as leaving parts of it out has to know: which blocks use what others make, and what belongs together.
 //!
 //! A block uses an object if its call names it, or its data are the object's contents; the object is the one that was made last under that id.
-//! A draw, dispatch or trace uses the constants that were pushed before it in its command buffer: without them its shaders may never end.
+//! A draw, dispatch or trace uses what commands before it set in its command buffer, and what names an object uses what is in it ([`needs`]).
 //! Guarantees: what is left out leaves no block behind that names what it made. Refuses captures of several files, and blocks that cannot be read.
 
+use super::needs::{self, Parts};
 use gfxr_parse::ahead::{Call, What, read};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
 use gfxr_parse::meta::{Meta, id};
-use gfxr_parse::view::View;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::Range;
 
 /// See the module's header.
 #[derive(Debug, Default)]
@@ -49,6 +49,9 @@ const RUNS: [&str; 9] = [
     "vkGetQueryPoolResults",
 ];
 
+/// Acceleration structures that a trace is said to need, at most.
+const MOST_STRUCTURES: usize = 1 << 12;
+
 /// What is being read.
 #[derive(Default)]
 struct Reading {
@@ -60,41 +63,29 @@ struct Reading {
     recordings: Vec<Vec<u32>>,
     passes: Vec<Vec<u32>>,
     pairs: Vec<Vec<u32>>,
-    /// Pushes of constants.
-    pushes: HashSet<u32>,
+    /// Those that make no object, and that others need.
+    sets: HashSet<u32>,
     /// By command buffer.
     open: HashMap<u64, Open>,
+    /// By object: what is in it.
+    filled: HashMap<u64, Parts>,
+    /// By acceleration structure: what built it last.
+    built: BTreeMap<u64, u32>,
 }
 
 /// What is being recorded.
 #[derive(Default)]
 struct Open {
+    /// The block that began it.
+    first: u32,
     /// The numbers of the recording and of its render pass.
     recording: usize,
     pass: Option<usize>,
     /// By what is to end it, what has begun.
     begun: Vec<(&'static str, u32)>,
-    /// Pushes of constants that no later one is in place of.
-    pushed: Vec<Push>,
+    /// What was set.
+    state: Parts,
 }
-
-/// Constants that are pushed: for which stages (VkShaderStageFlags), which bytes, and by which block.
-struct Push {
-    stages: u32,
-    bytes: Range<u32>,
-    at: u32,
-}
-
-/// Beginnings of the names of commands that run shaders, and of which stages (VkShaderStageFlags).
-const ACTIONS: [(&str, u32); 5] = [
-    ("vkCmdDraw", !(COMPUTE | RAYS)),
-    ("vkCmdDispatch", COMPUTE),
-    ("vkCmdTraceRays", RAYS),
-    ("vkCmdExecuteGeneratedCommands", !0),
-    ("vkCmdSubpassShading", !0),
-];
-const COMPUTE: u32 = 0x20;
-const RAYS: u32 = 0x3f00;
 
 impl Graph {
     /// Of a capture.
@@ -120,7 +111,7 @@ impl Graph {
                         Meta::InitImage(m) => Some(m.image),
                         _ => None,
                     };
-                    of.into_iter().for_each(|id| r.uses(id, at));
+                    of.into_iter().for_each(|id| r.uses(id, at, true));
                 }
                 _ => {}
             }
@@ -129,6 +120,14 @@ impl Graph {
             return Err(e.to_string());
         }
         Ok(r.finish())
+    }
+
+    /// A block uses another.
+    fn user(&mut self, of: u32, at: u32) {
+        let users = &mut self.users[of as usize];
+        if of != at && users.last() != Some(&at) {
+            users.push(at);
+        }
     }
 
     /// How many blocks there are.
@@ -163,21 +162,34 @@ impl Graph {
 }
 
 impl Reading {
-    fn uses(&mut self, id: u64, at: u32) {
-        if let Some(maker) = self.made.get(&id).filter(|maker| **maker != at) {
-            let users = &mut self.of.users[*maker as usize];
-            if users.last() != Some(&at) {
-                users.push(at);
-            }
-        }
+    /// A block names an object; and needs what is in it.
+    fn uses(&mut self, id: u64, at: u32, contents: bool) {
+        let maker = self.made.get(&id).copied();
+        let filled = self.filled.get(&id).filter(|_| contents).into_iter().flat_map(|parts| parts.used(!0));
+        maker.into_iter().chain(filled).for_each(|by| self.of.user(by, at));
     }
 
     fn call(&mut self, call: &Call, at: u32) {
         let id = |at: u32| call.image.u64(at);
-        call.image.handles.iter().filter(|h| !h.out).for_each(|h| self.uses(id(h.at), at));
+        let filled = needs::filled_by(call);
+        for object in call.image.handles.iter().filter(|h| !h.out).map(|h| id(h.at)) {
+            // (what is put in the place of what there was does not need that)
+            let put = filled.iter().any(|f| f.object == object && !f.reads);
+            self.uses(object, at, !put);
+        }
         for h in call.image.handles.iter().filter(|h| h.out) {
             // (what is asked for again, as a queue is, was made before)
-            self.made.entry(id(h.at)).or_insert(at);
+            if let Entry::Vacant(new) = self.made.entry(id(h.at)) {
+                new.insert(at);
+                self.filled.remove(&id(h.at));
+            }
+        }
+        for f in filled {
+            if f.is_structure() {
+                self.built.insert(f.object, at);
+            }
+            self.filled.entry(f.object).or_default().set(f.part, at);
+            self.sets.insert(at);
         }
         let name = call.command.canonical;
         if RUNS.iter().any(|r| name.starts_with(r)) {
@@ -189,6 +201,8 @@ impl Reading {
             let owners = if ["vkFreeCommandBuffers", "vkFreeDescriptorSets"].contains(&name) { 2 } else { 1 };
             for gone in call.image.handles.iter().skip(owners) {
                 self.made.remove(&id(gone.at));
+                self.filled.remove(&id(gone.at));
+                self.built.remove(&id(gone.at));
             }
         }
         if !name.starts_with("vkCmd") && !["vkBeginCommandBuffer", "vkEndCommandBuffer"].contains(&name) {
@@ -197,10 +211,13 @@ impl Reading {
         let buffer = id(0);
         if name == "vkBeginCommandBuffer" {
             self.recordings.push(vec![]);
-            self.open.insert(buffer, Open { recording: self.recordings.len() - 1, ..Open::default() });
+            self.open
+                .insert(buffer, Open { first: at, recording: self.recordings.len() - 1, ..Open::default() });
         }
         let Some(open) = self.open.get_mut(&buffer) else { return };
         self.recordings[open.recording].push(at);
+        self.of.user(open.first, at);
+        self.sets.insert(open.first);
         if name.starts_with("vkCmdBeginRender") {
             self.passes.push(vec![]);
             open.pass = Some(self.passes.len() - 1);
@@ -211,22 +228,15 @@ impl Reading {
         if name.starts_with("vkCmdEndRender") {
             open.pass = None;
         }
-        if name.starts_with("vkCmdPushConstants") {
-            let v = View::call(&call.image);
-            let v = v.one("pPushConstantsInfo").unwrap_or(v);
-            let of = |name| v.u32(name).unwrap_or(0);
-            let (stages, first) = (of("stageFlags"), of("offset"));
-            let bytes = first..first.saturating_add(of("size"));
-            let within = |p: &Push| {
-                p.stages & !stages == 0 && bytes.start <= p.bytes.start && p.bytes.end <= bytes.end
-            };
-            open.pushed.retain(|p| !within(p));
-            open.pushed.push(Push { stages, bytes, at });
-            self.pushes.insert(at);
+        for part in needs::set_by(call) {
+            open.state.set(part, at);
+            self.sets.insert(at);
         }
-        if let Some((_, stages)) = ACTIONS.iter().find(|a| name.starts_with(a.0)) {
-            for push in open.pushed.iter().filter(|p| p.stages & stages != 0) {
-                self.of.users[push.at as usize].push(at);
+        if let Some(stages) = needs::stages(name) {
+            open.state.used(stages).for_each(|by| self.of.user(by, at));
+            // (which of them it reads, addresses in their contents say)
+            if name.starts_with("vkCmdTraceRays") && self.built.len() <= MOST_STRUCTURES {
+                self.built.values().for_each(|by| self.of.user(*by, at));
             }
         }
         if let Some(pair) = PAIRS.iter().find(|p| p.0 == name) {
@@ -240,7 +250,7 @@ impl Reading {
     fn finish(mut self) -> Graph {
         let one = |blocks: Vec<u32>| blocks.into_iter().map(|b| vec![b]).collect();
         let all = 0..self.of.users.len() as u32;
-        let makes = |b: &u32| !self.of.users[*b as usize].is_empty() && !self.pushes.contains(b);
+        let makes = |b: &u32| !self.of.users[*b as usize].is_empty() && !self.sets.contains(b);
         let makers = all.clone().filter(makes).collect();
         self.of.levels = vec![
             Level { name: "submissions and waits, at once", groups: vec![self.runs] },
@@ -301,13 +311,15 @@ mod tests {
         let left: Vec<u32> =
             all.iter().copied().filter(|b| name(*b).is_some() && !gone.contains(b)).collect();
         assert_eq!(left, [0; 0]);
-        // Of a pipeline its binds live, and its end; not the draws.
+        // Of a pipeline its binds live, its draws, and its end.
         let pipeline =
             all.iter().copied().find(|b| name(*b) == of("vkCreateGraphicsPipelines")).expect("one");
         let gone = graph.with_users([pipeline]);
         let allowed = [
             "vkCreateGraphicsPipelines",
             "vkCmdBindPipeline",
+            "vkCmdDraw",
+            "vkCmdDrawIndexed",
             "vkDestroyPipeline",
             "vkSetDebugUtilsObjectNameEXT",
         ]

@@ -16,6 +16,7 @@
 
 mod elements;
 mod graph;
+mod needs;
 mod parts;
 mod search;
 mod still;

@@ -185,11 +185,16 @@ impl Search<'_, '_> {
 
     /// Goes through everything until nothing goes any more; whether that was reached.
     fn all(&mut self) -> Result<bool, Failure> {
+        let mut said = usize::MAX;
         loop {
             let before = self.left();
             let parts = self.parts;
             for level in parts.levels() {
-                progress::step(&format!("{}: {} {} are left", level.name, self.left(), parts.name()));
+                let (left, all) = (self.left(), self.gone.len());
+                if left != said {
+                    progress::step(&format!("{}: {left} of {all} {} are left", level.name, parts.name()));
+                    said = left;
+                }
                 if !self.level(&level.groups)? {
                     return Ok(false);
                 }
