@@ -8,9 +8,10 @@ pub use experiment::failure::{Exit, Failure};
 pub use experiment::say::{columns, complain, detail, note, several, verbose};
 
 use experiment::say::{self, Listener, Talk};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::LazyLock;
 use std::time::Duration;
 use terminal_size::terminal_size;
 
@@ -59,6 +60,10 @@ struct Stderr {
     wide: bool,
 }
 
+/// The bars on stderr.
+static BARS: LazyLock<MultiProgress> =
+    LazyLock::new(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10)));
+
 /// Columns of a terminal that does not say how many it has.
 const COLUMNS: u16 = 80;
 
@@ -78,17 +83,18 @@ impl Listener for Stderr {
 
     fn line(&self, before: &str, text: &str) {
         // (nobody may be reading stderr, either; the exit code is left to say it)
-        let _ = writeln!(io::stderr(), "{before}{text}");
+        BARS.suspend(|| drop(writeln!(io::stderr(), "{before}{text}")));
     }
 
-    fn bar(&self, total: u64, what: &'static str) -> ProgressBar {
+    fn without_bars(&self, work: &mut dyn FnMut()) {
+        BARS.suspend(work);
+    }
+
+    fn bar(&self, total: u64, what: &'static str, style: ProgressStyle) -> ProgressBar {
         if !self.watched() || self.talk == Talk::Wrong {
             return ProgressBar::hidden();
         }
-        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10));
-        let style = ProgressStyle::with_template("{msg} {bar:40} {bytes}/{total_bytes} {eta}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_message(what);
+        let bar = BARS.add(ProgressBar::new(total).with_style(style).with_message(what));
         bar.enable_steady_tick(Duration::from_millis(250));
         bar
     }

@@ -5,7 +5,7 @@
 
 use crate::query::{Answer, Take};
 use analyses::report::escape;
-use analyses::report::text::aligned;
+use analyses::report::text::{aligned, said_of_cuts};
 
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,11 @@ impl<W: FnMut(&str) -> bool> Printed<W> {
                     .collect();
                 let rows = self.rows.into_iter().map(|r| r.into_iter().map(|c| c.0).collect());
                 let lines: Vec<Vec<String>> = [self.names].into_iter().chain(rows).collect();
-                (self.write)(&aligned(&lines, &numbers, self.within));
+                let answer = aligned(&lines, 1, &numbers, self.within);
+                (self.write)(&answer.text);
+                if let (Some(columns), true) = (self.within, answer.cut) {
+                    (self.write)(&format!("\n{}\n", said_of_cuts(columns)));
+                }
             }
         }
     }

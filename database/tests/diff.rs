@@ -68,9 +68,9 @@ fn a_capture_does_what_it_does() {
     for file in samples() {
         let bytes = std::fs::read(&file).expect("a sample");
         let d = of("itself", &bytes, &bytes);
-        assert!(d.is_equal() && d.counts.answers == 0, "{}: {}", file.display(), report::text(&d, 20));
+        assert!(d.is_equal() && d.counts.answers == 0, "{}: {}", file.display(), report::text(&d, 20, None));
         assert_eq!(d.counts.commands[0], d.counts.commands[1]);
-        assert_eq!(report::text(&d, 1).lines().next(), Some("The captures do the same."));
+        assert_eq!(report::text(&d, 1, None).lines().next(), Some("The captures do the same."));
     }
 }
 
@@ -79,7 +79,7 @@ fn ids_and_addresses_are_no_change() {
     for file in samples() {
         let bytes = std::fs::read(&file).expect("a sample");
         let d = of("renumbered", &bytes, &renumbered(&bytes));
-        assert!(d.is_equal(), "{}: {}", file.display(), report::text(&d, 20));
+        assert!(d.is_equal(), "{}: {}", file.display(), report::text(&d, 20, None));
     }
 }
 
@@ -94,11 +94,11 @@ fn edits_are_found_and_nothing_else() {
         let right = changes.len() == edit.expected.len()
             && edit.expected.iter().zip(changes).all(|(e, found)| fits(e, found));
         if !right {
-            wrong.push(format!("{}: {:#?}\n{}", edit.name, edit.expected, report::text(&d, 20)));
+            wrong.push(format!("{}: {:#?}\n{}", edit.name, edit.expected, report::text(&d, 20, None)));
         }
         // The other way round what was added was removed.
         let back = of("back", &(edit.make)(&bytes), &bytes);
-        assert_eq!(back.changes.len(), d.changes.len(), "{}: {}", edit.name, report::text(&back, 20));
+        assert_eq!(back.changes.len(), d.changes.len(), "{}: {}", edit.name, report::text(&back, 20, None));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

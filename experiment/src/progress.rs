@@ -5,21 +5,29 @@
 use crate::say;
 use indicatif::{ProgressBar, ProgressStyle};
 
+/// A bar that counts so.
+fn style(count: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(&format!("{{msg}} {{bar:40}} {count} {{eta}}"));
+    style.unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
 /// A bar over `total` bytes.
 pub fn bytes(total: u64, what: &'static str) -> ProgressBar {
-    say::listener().map_or_else(ProgressBar::hidden, |l| l.bar(total, what))
+    bar(total, what, style("{bytes}/{total_bytes}"))
+}
+
+/// A bar over `total` of these.
+pub fn counted(total: u64, what: &'static str, units: &str) -> ProgressBar {
+    bar(total, what, style(&format!("{{pos}}/{{len}} {units}")))
+}
+
+fn bar(total: u64, what: &'static str, style: ProgressStyle) -> ProgressBar {
+    say::listener().map_or_else(ProgressBar::hidden, |l| l.bar(total, what, style))
 }
 
 /// How a bar counts iterations.
 pub fn iterations() -> ProgressStyle {
-    let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} iterations {eta}");
-    style.unwrap_or_else(|_| ProgressStyle::default_bar())
-}
-
-/// How a bar counts a suite's units.
-pub fn units() -> ProgressStyle {
-    let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} units {eta}");
-    style.unwrap_or_else(|_| ProgressStyle::default_bar())
+    style("{pos}/{len} iterations")
 }
 
 /// What is being done, for those who watch.

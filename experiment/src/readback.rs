@@ -73,8 +73,7 @@ pub fn run(
         1,
         |(n, found): (usize, Readback)| read(n, found),
         |to| {
-            let bar = progress::bytes(all.len() as u64, "replays");
-            bar.set_style(progress::iterations());
+            let bar = progress::counted(all.len() as u64, "replaying", "replays");
             let replayed = all.iter().enumerate().try_fold((true, String::new()), |(kept, _), (n, one)| {
                 let to = to.clone();
                 let take = move |found| to.send((n, found));

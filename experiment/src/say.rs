@@ -5,7 +5,7 @@
 //! begins a line. Refuses a second listener.
 
 use analyses::report::escape;
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -33,8 +33,10 @@ pub trait Listener: Send + Sync {
     fn columns(&self) -> Option<usize>;
     /// A line, or several; the first part is what stands before it.
     fn line(&self, before: &str, text: &str);
-    /// A bar over so many bytes, hidden where nobody watches.
-    fn bar(&self, total: u64, what: &'static str) -> ProgressBar;
+    /// A bar up to this number, hidden where nobody watches.
+    fn bar(&self, total: u64, what: &'static str, style: ProgressStyle) -> ProgressBar;
+    /// Does something while no bar is to be seen, so that a terminal shows its lines whole.
+    fn without_bars(&self, work: &mut dyn FnMut());
 }
 
 static LISTENER: OnceLock<Box<dyn Listener>> = OnceLock::new();
@@ -52,6 +54,14 @@ pub fn listen(listener: Box<dyn Listener>) {
 /// Who listens, if anybody does.
 pub(crate) fn listener() -> Option<&'static dyn Listener> {
     LISTENER.get().map(|l| &**l)
+}
+
+/// Does something while no bar is to be seen.
+pub(crate) fn without_bars<T>(work: impl FnOnce() -> T) -> T {
+    let Some(listener) = listener() else { return work() };
+    let (mut work, mut done) = (Some(work), None);
+    listener.without_bars(&mut || done = work.take().map(|work| work()));
+    done.expect("a listener does it once")
 }
 
 fn talk() -> Talk {

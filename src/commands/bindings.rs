@@ -32,7 +32,7 @@ pub fn run(args: &ResourcesArgs) -> Result<Exit, Failure> {
     let found = follow(&settings, folder)?;
     let text = args.format.is_none_or(|f| f == AnalyzeFormat::Text);
     if text {
-        output::print(summary(&settings, &found).as_bytes())?;
+        output::print_sentences(&summary(&settings, &found))?;
     }
     let mut exit = Exit::Done;
     if !args.no_answers && found.followed.written > 0 {
@@ -68,10 +68,11 @@ pub fn split(args: &SplitArgs) -> Result<Exit, Failure> {
         max_sets: args.max_sets,
         image_tolerance: args.image_tolerance,
     })?;
-    let text = match args.json {
-        true => serde_json::to_string_pretty(&report).map_err(Failure::new)? + "\n",
-        false => split::said(&report),
-    };
-    output::print(text.as_bytes())?;
+    match args.json {
+        true => {
+            output::print((serde_json::to_string_pretty(&report).map_err(Failure::new)? + "\n").as_bytes())?
+        }
+        false => output::print_sentences(&split::said(&report))?,
+    }
     Ok(Exit::Done)
 }

@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure, columns};
 use crate::input::{self, Complaints};
 use crate::output;
 use analyses::report::escape;
-use analyses::report::text::aligned;
+use analyses::report::text::{aligned, described, rewrapped, said_of_cuts};
 use gfxr_parse::container::Capture;
 use replay::session::check;
 use replay::vulkan::portability::Verdict;
@@ -48,7 +48,7 @@ fn to_text(capture: &Capture, v: &Verdict) -> String {
             let _ = writeln!(t, "{}", escape::line(&because));
         }
     }
-    t + "\n" + &table(&v.lines, columns())
+    rewrapped(&t, columns()) + "\n" + &table(&v.lines, columns())
 }
 
 fn amounts(l: &Line) -> String {
@@ -76,12 +76,18 @@ pub fn table(lines: &[Line], within: Option<usize>) -> String {
         [l.sort.name(), &l.what, &l.asked, &here(l), l.done.name(), bridge]
             .map(|t| escape::line(t).into_owned())
     }));
-    let lines: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
-    let text = aligned(&lines, &[false; 6], within);
-    match within.filter(|_| text != aligned(&lines, &[false; 6], None)) {
-        Some(columns) => format!("{text}Cut to {columns} columns; --wide shows all of it.\n"),
-        None => text,
+    let cells: Vec<Vec<String>> = rows.into_iter().map(Vec::from).collect();
+    let table = aligned(&cells, 1, &[false; 6], within);
+    let mut words: Vec<(&str, String)> = vec![];
+    for done in lines.iter().map(|l| l.done).filter(|d| *d != Done::Kept) {
+        if words.iter().all(|w| w.0 != done.name()) {
+            words.push((done.name(), done.about().to_owned()));
+        }
     }
+    let said = within.filter(|_| table.cut).map_or_else(String::new, |n| said_of_cuts(n) + "\n");
+    let words = described(words.into_iter(), within);
+    let between = if words.is_empty() && said.is_empty() { "" } else { "\n" };
+    format!("{}{between}{words}{said}", table.text)
 }
 
 /// The same as JSON.

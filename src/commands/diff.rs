@@ -5,7 +5,7 @@
 //! nothing of its own.
 
 use crate::cli::DiffArgs;
-use crate::exit::{Exit, Failure, complain};
+use crate::exit::{Exit, Failure, columns, complain};
 use crate::input;
 use crate::output::Output;
 use analyses::report::escape;
@@ -31,7 +31,8 @@ pub fn run(args: &DiffArgs) -> Result<Exit, Failure> {
         out.write(json.as_bytes())?;
         out.write(b"\n")?;
     } else {
-        out.write(report::text(&found, args.limit).as_bytes())?;
+        let within = if args.output.is_none() { columns() } else { None };
+        out.write(report::text(&found, args.limit, within).as_bytes())?;
     }
     out.finish()?;
     let complete = a.is_complete()? & b.is_complete()?;

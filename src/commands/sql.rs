@@ -29,8 +29,9 @@ pub fn run(args: &SqlArgs) -> Result<Exit, Failure> {
     let (path, now) = kept::of(&args.file, args.cache.as_deref(), args.reading.into())?;
     let db = Database::open(&path).map_err(Failure::new)?;
     let mut out = Output::create(args.output.as_deref())?;
+    let within = columns().filter(|_| args.output.is_none());
     if args.schema {
-        out.write(db.schema(columns().filter(|_| args.output.is_none())).map_err(Failure::new)?.as_bytes())?;
+        out.write(db.schema(within).map_err(Failure::new)?.as_bytes())?;
     } else {
         let format = match args.format {
             SqlFormat::Text => Format::Text,
@@ -38,7 +39,7 @@ pub fn run(args: &SqlArgs) -> Result<Exit, Failure> {
             SqlFormat::Json => Format::Json,
         };
         let mut failed = None;
-        let mut table = Printed::new(format, columns(), |text: &str| {
+        let mut table = Printed::new(format, within, |text: &str| {
             if let Err(e) = out.write(text.as_bytes()) {
                 failed.get_or_insert(e);
             }

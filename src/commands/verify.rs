@@ -10,11 +10,11 @@ use experiment::verify::{render, verify};
 /// Runs it.
 pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let report = verify(&input::open(&args.file, args.memory)?)?;
-    let mut text = match args.json {
-        true => serde_json::to_string_pretty(&report).map_err(Failure::new)?,
-        false => render(&report),
-    };
-    text.push('\n');
-    output::print(text.as_bytes())?;
+    match args.json {
+        true => {
+            output::print((serde_json::to_string_pretty(&report).map_err(Failure::new)? + "\n").as_bytes())?
+        }
+        false => output::print_sentences(&(render(&report) + "\n"))?,
+    }
     Ok(if report.is_good() { Exit::Done } else { Exit::Diverged })
 }

@@ -4,6 +4,7 @@
 //! where they are printed. Refuses nothing.
 
 use super::{Change, Difference, Kind, What};
+use analyses::report::text::wrapped;
 use analyses::report::{Cell, Column, Cost, Report, Table, Unit, counted, escape};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -129,9 +130,10 @@ fn time(ns: f64) -> String {
     if ns >= 1e6 { format!("{:.2} ms", ns / 1e6) } else { format!("{:.2} µs", ns / 1e3) }
 }
 
-/// All of it as text; at most so many changes are listed.
-pub fn text(d: &Difference, most: usize) -> String {
-    let mut out = conclusion(d) + "\n";
+/// All of it as text, its sentences in so many columns; at most so many changes are listed.
+pub fn text(d: &Difference, most: usize, within: Option<usize>) -> String {
+    let sentence = |text: &str| wrapped(text, within, 0) + "\n";
+    let mut out = sentence(&conclusion(d));
     let kinds = [
         (Kind::Frame, "Frames"),
         (Kind::Command, "Commands"),
@@ -161,9 +163,9 @@ pub fn text(d: &Difference, most: usize) -> String {
     if answers > 0 {
         let verb = if answers == 1 { "differs" } else { "differ" };
         let text = "which is no change of the program";
-        _ = writeln!(out, "{} of the driver {verb}, {text}.", counted(answers, "answer"));
+        out += &sentence(&format!("{} of the driver {verb}, {text}.", counted(answers, "answer")));
     }
-    d.notes.iter().for_each(|n| _ = writeln!(out, "{n}"));
+    d.notes.iter().for_each(|n| out += &sentence(n));
     escape::lines(&out).into_owned()
 }
 
@@ -338,12 +340,12 @@ mod tests {
 
     #[test]
     fn the_first_line_is_the_conclusion() {
-        assert_eq!(text(&of(vec![]), 10), "The captures do the same.\n");
+        assert_eq!(text(&of(vec![]), 10, None), "The captures do the same.\n");
         let d = of(vec![
             change(Kind::Command, What::Changed, [3, 4]),
             change(Kind::Command, What::Added, [9, 9]),
         ]);
-        let said = text(&d, 10);
+        let said = text(&d, 10, None);
         let first = said.lines().next().unwrap_or_default();
         assert_eq!(
             first,
@@ -357,18 +359,18 @@ mod tests {
     fn what_lies_before_and_behind_the_frames_is_none_of_them() {
         let mut d = of(vec![change(Kind::Command, What::Changed, [31, 31])]);
         d.counts.tails = [Some(31); 2];
-        let said = text(&d, 10);
+        let said = text(&d, 10, None);
         assert!(said.starts_with("1 of 412 commands was changed; everything"), "{said}");
         assert!(said.contains("  ~ vkCmdDraw 12 in \"shadow\" (after the last frame)\n"), "{said}");
         d.changes = vec![change(Kind::Command, What::Changed, [0, 31])];
-        let said = text(&d, 10);
+        let said = text(&d, 10, None);
         assert!(said.contains("(in all 30 frames)"), "{said}");
     }
 
     #[test]
     fn what_is_not_listed_is_counted() {
         let all = (0..5).map(|i| change(Kind::Command, What::Changed, [i + 1, i + 1])).collect();
-        assert!(text(&of(all), 2).contains("  … and 3 more; --json has them all\n"));
+        assert!(text(&of(all), 2, None).contains("  … and 3 more; --json has them all\n"));
     }
 
     #[test]

@@ -97,8 +97,8 @@ pub fn measure_and_keep(
     let most = settings.processes.unwrap_or(PROCESSES[usize::from(settings.budget.is_some())]);
     let others: Vec<usize> = (1..run.note.plans.len()).collect();
     let together = settings.together.unwrap_or(others.len()).max(1);
-    let bar = progress::bytes(u64::from(most) * others.len().div_ceil(together).max(1) as u64, "processes");
-    bar.set_style(progress::iterations());
+    let all_of_them = u64::from(most) * others.len().div_ceil(together).max(1) as u64;
+    let bar = progress::counted(all_of_them, "measuring", "processes");
     let random = Rand64::new(settings.seed.into());
     let interrupt = &listens();
     let mut all = Together {

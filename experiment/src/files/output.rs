@@ -7,7 +7,9 @@
 //! does not read is dropped, and a command that has nothing else to do asks [`Output::unread`]. Refuses nothing of its own.
 
 use crate::failure::Failure;
+use crate::say;
 use analyses::report::escape;
+use analyses::report::text::rewrapped;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -59,7 +61,7 @@ impl Output {
     /// Appends bytes; text in whole characters.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let result = match &mut self.sink {
-            Sink::Stdout(out) => out.lock().write_all(&escape::bytes(bytes)),
+            Sink::Stdout(out) => say::without_bars(|| out.lock().write_all(&escape::bytes(bytes))),
             Sink::Direct(file) | Sink::Replace { file, .. } => file.write_all(bytes),
             Sink::Unread | Sink::Done => Ok(()),
         };
@@ -135,6 +137,11 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = Output::create(None)?;
     out.write(bytes)?;
     out.finish()
+}
+
+/// Writes lines to stdout, of sentences each, wrapped where a terminal shows them.
+pub fn print_sentences(text: &str) -> Result<(), Failure> {
+    print(rewrapped(text, say::columns()).as_bytes())
 }
 
 /// Writes a whole file at once, the same way.

@@ -71,8 +71,7 @@ pub fn run(args: &Task, all: &Read) -> Result<(Report, Exit), Failure> {
     }
     write(&suite, &args.output)?;
     let began = Instant::now();
-    let bar = progress::bytes(todo.len() as u64, "units");
-    bar.set_style(progress::units());
+    let bar = progress::counted(todo.len() as u64, "measuring", "units");
     let interrupt =
         Interrupt::listen("it ends with the unit that is being measured, which is kept if it is whole");
     for (k, &n) in todo.iter().enumerate() {
@@ -83,7 +82,7 @@ pub fn run(args: &Task, all: &Read) -> Result<(Report, Exit), Failure> {
         if interrupt.asked() && unit.state != State::Done {
             let line =
                 format_args!("{k} of {} units were measured; --resume goes on with the others", todo.len());
-            bar.suspend(|| complain(line));
+            complain(line);
             break;
         }
         unit.part = Some(part);
@@ -92,12 +91,10 @@ pub fn run(args: &Task, all: &Read) -> Result<(Report, Exit), Failure> {
         }
         let seconds = unit.wall.map_or(0.0, |w| w.0 as f64 / 1e9);
         let place = format!("{} of {}", k + 1, todo.len());
-        bar.suspend(|| match unit.state {
+        match unit.state {
             State::Done => note(format_args!("{name}: done, {seconds:.0} s ({place})")),
-            _ => {
-                complain(format_args!("{name}: failed ({place}), {}", unit.why()));
-            }
-        });
+            _ => complain(format_args!("{name}: failed ({place}), {}", unit.why())),
+        }
         let failed = unit.state == State::Failed;
         suite.units[n] = unit;
         suite.parts[part].wall = Nanos(began.elapsed().as_nanos() as u64);

@@ -182,7 +182,7 @@ fn head(dir: &Dir) -> String {
     let device = if m.device.name.is_empty() { String::new() } else { format!(" on {}", m.device.name) };
     let of = format!("{}{device}: {frames}; passes: {passes}", m.capture.name);
     let all = std::iter::once(&of).chain(&m.notes);
-    all.map(|text| format!("{}\n", escape::line(text))).collect()
+    all.map(|text| text::wrapped(&escape::line(text), columns(), 0) + "\n").collect()
 }
 
 fn render(report: &Report, with_files: bool) -> String {
@@ -193,7 +193,8 @@ fn render(report: &Report, with_files: bool) -> String {
         // (those of many frames or shaders are alike)
         let (some, more) = others.split_at(others.len().min(NAMED));
         let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        out.push_str(&format!("\nWith -o FOLDER also: {}{more}.\n", escape::line(&some.join(", "))));
+        let also = format!("With -o FOLDER also: {}{more}.", escape::line(&some.join(", ")));
+        out += &format!("\n{}\n", text::wrapped(&also, columns(), 0));
         for f in report.files.iter().filter(|f| f.name.ends_with(".perfetto.json")) {
             out.push_str(&format!("{}.\n", escape::line(&format!("{}: {}", f.name, f.about))));
         }

@@ -11,7 +11,7 @@ use super::escape;
 use super::sketch::sketch;
 use super::{Cell, Cost, Mark, Report, Series, Table, Unit};
 use fit::width;
-pub use fit::{aligned, described, wrapped};
+pub use fit::{Aligned, aligned, described, rewrapped, said_of_cuts, wrapped};
 use std::fmt::Write;
 
 /// The report as text, with a line end.
@@ -19,15 +19,18 @@ pub fn render(report: &Report) -> String {
     render_within(report, None)
 }
 
-/// The same in so many columns, as a terminal has them: sentences are wrapped, and words in tables cut, which is said.
+/// The same in so many columns, as a terminal has them: sentences are wrapped, tables folded, and long words in them cut, which is said.
 pub fn render_within(report: &Report, within: Option<usize>) -> String {
     let mut parts = vec![format!("{}\n", escape::line(&report.title))];
     let sentence = |text: &str| wrapped(&escape::line(text), within, 0) + "\n";
     let headlines: String = report.headlines.iter().map(|h| sentence(h)).collect();
     parts.extend((!headlines.is_empty()).then_some(headlines));
-    let tables = || report.tables.iter().filter(|table| !table.rows.is_empty());
-    parts.extend(tables().map(|t| table_within(t, within)));
-    let cut = within.is_some() && tables().any(|t| table_within(t, within) != table(t));
+    let mut cut = false;
+    for table in report.tables.iter().filter(|table| !table.rows.is_empty()) {
+        let aligned = table_within(table, within);
+        cut |= aligned.cut;
+        parts.push(aligned.text);
+    }
 
     let histograms: Vec<_> = report.series.iter().filter(|series| series.mark == Mark::Bars).collect();
     let title_width = histograms.iter().map(|series| width(&escape::line(&series.title))).max().unwrap_or(0);
@@ -41,7 +44,7 @@ pub fn render_within(report: &Report, within: Option<usize>) -> String {
     last.extend(report.failures.iter().map(|failure| sentence(&format!("CHECK FAILED: {failure}"))));
     last += &sentence(&render_cost(&report.cost));
     if let (Some(columns), true) = (within, cut) {
-        last += &sentence(&format!("Cut to {columns} columns; --wide shows all of it."));
+        last += &sentence(&said_of_cuts(columns));
     }
     parts.push(last);
     parts.join("\n")
@@ -58,17 +61,18 @@ pub fn headlines<'r>(reports: impl Iterator<Item = &'r Report>, within: Option<u
 
 /// One table as text: names, units (where a column has one to show), rows.
 pub fn table(table: &Table) -> String {
-    table_within(table, None)
+    table_within(table, None).text
 }
 
 /// The same in so many columns.
-pub fn table_within(table: &Table, within: Option<usize>) -> String {
+pub fn table_within(table: &Table, within: Option<usize>) -> Aligned {
     let mut lines =
         vec![table.columns.iter().map(|column| escape::line(&column.name).into_owned()).collect::<Vec<_>>()];
     let units: Vec<_> = table.columns.iter().map(|column| column.unit.symbol().to_owned()).collect();
     if units.iter().any(|unit| !unit.is_empty()) {
         lines.push(units);
     }
+    let heads = lines.len();
     for row in &table.rows {
         lines.push(
             row.iter().zip(&table.columns).map(|(cell, column)| render_cell(cell, column.unit)).collect(),
@@ -76,7 +80,7 @@ pub fn table_within(table: &Table, within: Option<usize>) -> String {
     }
 
     let numbers: Vec<bool> = table.columns.iter().map(|c| c.unit != Unit::Text).collect();
-    aligned(&lines, &numbers, within)
+    aligned(&lines, heads, &numbers, within)
 }
 
 fn render_cell(cell: &Cell, unit: Unit) -> String {

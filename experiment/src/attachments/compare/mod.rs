@@ -94,8 +94,7 @@ impl<'a> Both<'a> {
             }
             Other::Folder(folder) => There::Written(index::read(folder, of.frame)?),
         };
-        let bar = progress::bytes(2, "replays");
-        bar.set_style(progress::iterations());
+        let bar = progress::counted(2, "comparing", "replays");
         Ok(Both { of, here, there, folders: [here.folder(), of.there()], bar })
     }
 

@@ -74,6 +74,21 @@ impl Done {
             Done::Refused => "refused",
         }
     }
+
+    /// What it means, in a sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Done::Kept => "used as asked",
+            Done::Dropped => {
+                "left out: it only watches, only concerns windows, or is done here by other means"
+            }
+            Done::Removed => "left out, as it is not here; the replay may differ",
+            Done::Unused => "left out: nothing in the capture uses it",
+            Done::Replaced => "something else stands in for it",
+            Done::Risked => "tried all the same; it may fail",
+            Done::Refused => "a replay ends here",
+        }
+    }
 }
 
 /// One line of the negotiation.

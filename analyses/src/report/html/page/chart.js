@@ -34,13 +34,13 @@ R.chart = function ({ title, note, size: [wide, high], top, elements }) {
   const show = (mark, x, y) => {
     if (shown) shown.classList.remove("at");
     shown = mark;
-    if (!mark) return R.tip.hide();
+    if (!mark) return R.tip.hide(box);
     mark.classList.add("at");
-    R.tip.show(x, y, marks.get(mark));
+    R.tip.show(box, x, y, marks.get(mark));
   };
-  const under = (event) => show(event.target.closest("g"), event.clientX, event.clientY);
+  const under = (event) => R.rests || show(event.target.closest("g"), event.clientX, event.clientY);
   box.addEventListener("pointermove", under);
-  box.addEventListener("pointerleave", () => show(null));
+  box.addEventListener("pointerleave", () => R.rests || show(null));
   box.addEventListener("blur", () => show(null));
   box.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

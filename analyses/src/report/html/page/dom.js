@@ -55,10 +55,23 @@ R.figure = function (title, body, below) {
   return R.el("figure", null, title ? R.el("figcaption", null, title.charAt(0).toUpperCase() + title.slice(1)) : null, body, below || null);
 };
 
-/** What floats beside the pointer: one for the whole page. */
+/** The page moves below a pointer that does not: what a key showed stays. */
+R.rests = false;
+let pointer = "";
+for (const kind of ["pointermove", "pointerleave"]) {
+  addEventListener(kind, ({ clientX, clientY }) => {
+    const at = `${clientX} ${clientY}`;
+    R.rests = at === pointer;
+    if (kind === "pointermove") pointer = at;
+  }, true);
+}
+
+/** What floats beside the pointer: one for the whole page, of the figure that showed it last. */
 R.tip = {
   box: null,
-  show(x, y, lines) {
+  of: null,
+  show(of, x, y, lines) {
+    this.of = of;
     if (!this.box) {
       this.box = R.el("div.tip", { role: "tooltip" });
       document.body.append(this.box);
@@ -71,7 +84,7 @@ R.tip = {
     this.box.style.left = `${Math.max(4, right)}px`;
     this.box.style.top = `${Math.max(4, down)}px`;
   },
-  hide() {
-    if (this.box) this.box.hidden = true;
+  hide(of) {
+    if (this.box && this.of === of) this.box.hidden = true;
   },
 };

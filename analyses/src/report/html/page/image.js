@@ -36,7 +36,7 @@ R.image = function (image) {
     [at.x, at.y] = [x, y];
     const value = pixels[y * image.width + x];
     const lines = [`${image.value.name}: ${R.raw(value, image.value)}`, `x ${x}, y ${y}`];
-    R.tip.show(px, py, lines);
+    R.tip.show(canvas, px, py, lines);
     const [w, h] = [100 / image.width, 100 / image.height];
     mark.hidden = false;
     Object.assign(mark.style, { left: `${x * w}%`, top: `${y * h}%`, width: `${w}%`, height: `${h}%` });
@@ -49,10 +49,10 @@ R.image = function (image) {
     if (x >= 0 && y >= 0 && x < image.width && y < image.height) show(x, y, event.clientX, event.clientY);
   });
   const hide = () => {
-    R.tip.hide();
+    R.tip.hide(canvas);
     mark.hidden = true;
   };
-  canvas.addEventListener("pointerleave", hide);
+  canvas.addEventListener("pointerleave", () => R.rests || hide());
   canvas.addEventListener("blur", hide);
   canvas.addEventListener("keydown", (event) => {
     const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];

@@ -59,7 +59,7 @@ R.timeline = function (t) {
     canvas.setPointerCapture(event.pointerId);
   });
   canvas.addEventListener("pointerup", () => (drag = null));
-  canvas.addEventListener("pointerleave", () => R.tip.hide());
+  canvas.addEventListener("pointerleave", () => R.tip.hide(canvas));
   canvas.addEventListener("pointermove", (event) => {
     const box = canvas.getBoundingClientRect();
     const wide = view.to - view.from;
@@ -69,9 +69,9 @@ R.timeline = function (t) {
       return;
     }
     const found = under(data, view, row, shareOf(event), event.clientY - box.top, wide / (box.width - LEFT));
-    if (found < 0) return R.tip.hide();
+    if (found < 0) return R.tip.hide(canvas);
     const kind = t.kinds[data.kind[found]];
-    R.tip.show(event.clientX, event.clientY, [
+    R.tip.show(canvas, event.clientX, event.clientY, [
       kind[0], `${data.lanes[data.lane[found]]}, ${kind[1]}`, `begin ${R.raw(data.begin[found], t.time)}`,
       `length ${R.raw(data.length[found], t.time)}`, `${t.value.name} ${R.raw(data.value[found], t.value)}`,
     ]);
