@@ -82,6 +82,8 @@ pub struct Run {
     /// The frame that carries the program's start: whatever the capture created before its first present, and
     /// shaders that a driver compiles at first use. `None` when the records hold no such frame.
     pub load_frame: Option<u64>,
+    /// The first frame that was executed, where it is known.
+    pub first_frame: Option<u64>,
     /// What measuring the records cost.
     pub cost: Cost,
 }

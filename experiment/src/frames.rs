@@ -95,10 +95,10 @@ pub fn work(capture: &Capture, how: &How, frame: u64, chosen: Option<&Choice>) -
     let mut told = Bar { bar: &bar, map: None, released: 0 };
     let done = replay(capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut told);
     bar.finish_and_clear();
-    let seen = done.map_err(failure)?.frames;
+    let seen = done.map_err(failure)?.numbers.unwrap_or((1, 0));
     let found = found.take();
-    if found.actions.is_empty() && found.passes.is_empty() && known.is_none() && frame > seen {
-        return Err(no_such_frame(frame, (1, seen)));
+    if found.actions.is_empty() && found.passes.is_empty() && known.is_none() && frame > seen.1 {
+        return Err(no_such_frame(frame, seen));
     }
     match chosen.and_then(|c| c.beyond(frame, found.actions.len())) {
         Some(why) => Err(Failure::new(why)),

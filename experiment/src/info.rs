@@ -58,9 +58,10 @@ impl Display for Size {
 pub fn render(s: &Summary) -> String {
     let mut p = Page::default();
     file(&mut p, s);
+    contents(&mut p, s);
     applications(&mut p, s);
     s.devices.iter().for_each(|d| device(&mut p, d));
-    contents(&mut p, s);
+    program(&mut p, s);
     blocks(&mut p, s);
     commands(&mut p, s);
     oddities(&mut p, s);
@@ -79,6 +80,9 @@ fn file(p: &mut Page, s: &Summary) {
         p.maybe("Vulkan headers", e.vulkan_version.as_deref().unwrap_or(""));
         p.maybe("written at", e.timestamp.as_deref().unwrap_or(""));
     }
+}
+
+fn program(p: &mut Page, s: &Summary) {
     if let Some(e) = s.executable.as_ref().filter(|e| !e.name.is_empty() || !e.product.is_empty()) {
         p.section("Executable");
         p.maybe("name", &e.name);

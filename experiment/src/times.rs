@@ -124,9 +124,10 @@ impl Times {
             return Ok(None);
         }
         let f = &self.found;
-        let (cost, note) = self.cost(s.load_frame, frames);
-        let run = analyses::Run { load_frame: s.load_frame, cost };
+        let (cost, note, each) = self.cost(s.load_frame, frames);
+        let run = analyses::Run { load_frame: s.load_frame, first_frame: s.numbers.map(|n| n.0), cost };
         let mut report = command_times::report(&run, &f.names, &f.records, &f.counters);
+        report.headlines.extend(each.and_then(|each| command_times::below_cost(&report, each)));
         report.notes.extend(f.notes.iter().map(|(what, n)| format!("{n} × {what}.")));
         if self.settings.is_some_and(|s| s.statistics) {
             report.notes.push("Counting is part of the times: without --statistics they are shorter.".into());
@@ -153,12 +154,12 @@ impl Times {
         Ok(Some(report))
     }
 
-    /// A frame's GPU time without and with; and what a span costs.
-    fn cost(&self, load: Option<u64>, frames: &FrameTimes) -> (Cost, Option<String>) {
+    /// A frame's GPU time without and with; and what a span costs, in words and in nanoseconds.
+    fn cost(&self, load: Option<u64>, frames: &FrameTimes) -> (Cost, Option<String>, Option<f64>) {
         let (Some((without, _)), Some((with, n))) =
             (typical(&self.reference, load), typical(&frames.frames, load))
         else {
-            return (Cost::Unknown { why: "no frame but the load frame has a GPU time".into() }, None);
+            return (Cost::Unknown { why: "no frame but the load frame has a GPU time".into() }, None, None);
         };
         let played = frames.frames.iter().filter(|f| Some(f.frame) != load && f.gpu.is_some()).count();
         let repeats = played / n;
@@ -182,9 +183,9 @@ impl Times {
             let why = format!(
                 "{of}: {without:.3} ms without, {with:.3} ms with; replays differ by more than that, so that more of them are needed (--repeat)"
             );
-            return (Cost::Unknown { why }, None);
+            return (Cost::Unknown { why }, None, None);
         }
-        (Cost::Measured { of, without, with }, Some(note))
+        (Cost::Measured { of, without, with }, Some(note), Some(each))
     }
 
     /// Everything, as JSON; null at the level of frames.

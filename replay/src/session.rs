@@ -48,8 +48,10 @@ pub struct Summary {
     pub faults: Vec<Fault>,
     /// The rule by which frames were counted.
     pub frame_by: FrameBy,
-    /// Frames that ended, the load among them.
+    /// Frames that ended, the first among them; the state that a trimmed capture begins with is none.
     pub frames: u64,
+    /// The number of the first and of the last of them.
+    pub numbers: Option<(u64, u64)>,
     /// The frame that loads: 0 for a trimmed capture's snapshot, else the first.
     pub load_frame: Option<u64>,
     /// The physical device's name, on Vulkan.
@@ -151,6 +153,7 @@ pub fn replay_as_far(
         repeat,
         frame: if trimmed { 0 } else { 1 },
         frames: 0,
+        restored: false,
         dirty: false,
         progress,
         looping,
@@ -254,6 +257,8 @@ struct Run<'p, 'a> {
     repeat: u32,
     frame: u64,
     frames: u64,
+    /// The state that a trimmed capture begins with is there.
+    restored: bool,
     /// Something ran since the last frame ended.
     dirty: bool,
     progress: &'p mut dyn Progress,
@@ -283,6 +288,7 @@ impl<'a> Run<'_, 'a> {
             faults: Vec::new(),
             frame_by,
             frames: self.frames,
+            numbers: self.ended,
             // The iterations of the load frame itself are what a loop of it is about.
             load_frame: load_frame.filter(|_| self.looped.is_none()),
             gpu,
@@ -340,7 +346,7 @@ impl<'a> Run<'_, 'a> {
                 tracing::warn!("validation: {m}");
             }
         }
-        let left = self.frames > 0;
+        let left = self.frames > 0 || self.restored;
         let mut summary = self.summary(rule, load_frame);
         (summary.in_flight, summary.faults) = (in_flight, faults);
         if gone {
@@ -434,7 +440,7 @@ impl<'a> Run<'_, 'a> {
 
     fn end_frame(&mut self) -> Result<()> {
         if let Some(l) = self.looping.take_if(|l| l.began()) {
-            self.frames += 1;
+            self.count();
             let (capture, checked) = (self.capture, &mut self.checked);
             let mut before =
                 |cx: &mut Executor| if checked.done { Ok(()) } else { compare(cx, capture, checked) };
@@ -447,11 +453,17 @@ impl<'a> Run<'_, 'a> {
     /// The frame ends, and this one comes.
     fn ends(&mut self, next: u64) -> Result<()> {
         self.cx.frame(Frame { number: self.frame, next, repeat: self.repeat })?;
-        self.frames += 1;
-        if self.frame > 0 {
-            self.ended = Some((self.ended.map_or(self.frame, |e| e.0), self.frame));
+        match self.frame {
+            0 => self.restored = true,
+            _ => self.count(),
         }
         self.dirty = false;
         Ok(())
+    }
+
+    /// One more frame has ended.
+    fn count(&mut self) {
+        self.frames += 1;
+        self.ended = Some((self.ended.map_or(self.frame, |e| e.0), self.frame));
     }
 }

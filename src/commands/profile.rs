@@ -16,7 +16,7 @@ pub fn run(args: &ProfileArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let recorded = record(&settings(args)?)?;
-    output::print(recorded.text.as_bytes())?;
+    output::print_sentences(&recorded.text)?;
     if let Some(why) = recorded.differs {
         complain(format_args!("{why}; the trace is kept, and marked"));
     }

@@ -7,7 +7,7 @@ use super::upstream::Upstream;
 use crate::cli::{LoopArgs, ReplayArgs, ReportArgs, TimesLevel};
 use crate::exit::{self, Exit, Failure, columns, complain, detail};
 use crate::{input, output, progress};
-use analyses::report::text::render_within;
+use analyses::report::text::{render_within, rewrapped};
 use analyses::report::{counted, escape};
 use experiment::record::plan::{Probes, timed_list};
 use experiment::replay_json::{stopped_json, to_json};
@@ -95,7 +95,7 @@ pub fn run(args: &ReplayArgs) -> Result<Exit, Failure> {
     let summary = last.expect("at least one repetition");
     if let (Some((first, _)), None, On::Vulkan, true) = (options.frames, &stopped, on, all.frames.is_empty())
     {
-        return Err(frames::no_such_frame(first, (1, summary.frames)));
+        return Err(frames::no_such_frame(first, summary.numbers.unwrap_or((1, summary.frames))));
     }
     let exit = say(args, &capture, &summary, &all, &times, made, stopped.as_ref())?;
     let beside = if stopped.is_none() { upstream.finish()? } else { Exit::Done };
@@ -139,7 +139,7 @@ fn say(
     let mut inner =
         within.report(Files { csv: args.csv.as_deref(), perfetto: args.perfetto.as_deref() }, s, times)?;
     let (cost, wall) = frame_cost(times, s.load_frame);
-    let run = analyses::Run { load_frame: s.load_frame, cost };
+    let run = analyses::Run { load_frame: s.load_frame, first_frame: s.numbers.map(|n| n.0), cost };
     let mut report = match &s.looped {
         Some(l) => looped::report(args.looped.seed, l, &times.frames, run.cost),
         None => analyses::times::frame_times::report(&run, &times.frames),
@@ -157,7 +157,8 @@ fn say(
         json["stopped"] = stopped.map_or(Value::Null, |e| stopped_json(e, s));
         serde_json::to_string_pretty(&json).map_err(Failure::new)? + "\n"
     } else {
-        let mut text = heading(capture, s);
+        let mut text =
+            rewrapped(&heading(capture, s, args.frames.as_ref().and_then(|r| r.bounds())), columns());
         if inner.is_some() && s.looped.is_some() {
             text += &(render_within(&report, columns()) + "\n");
         }
@@ -167,13 +168,24 @@ fn say(
     Ok(complaints(args, s))
 }
 
-fn heading(capture: &Capture, s: &Summary) -> String {
+fn heading(capture: &Capture, s: &Summary, window: Option<(u64, u64)>) -> String {
     let device = s.gpu.as_deref().unwrap_or("no device (echo)");
     let memory = s.memory.map_or("", |m| m.name());
     let memory = if memory.is_empty() { String::new() } else { format!(", memory {memory}") };
     let of = format!("{} on {device}{memory}", capture.name());
     let (calls, frames) = (counted(s.report.calls, "call"), counted(s.frames, "frame"));
-    let mut text = format!("{}\n{calls}, {frames}\n", escape::line(&of));
+    let which = match (s.load_frame, s.numbers) {
+        (Some(0), Some((a, b))) if a == b => format!(" (frame {a}) behind the state at its beginning"),
+        (Some(0), Some((a, b))) => format!(" ({a} to {b}) behind the state at their beginning"),
+        _ => String::new(),
+    };
+    let measured = window.zip(s.numbers).map(|((a, b), (first, last))| (a.max(first), b.min(last)));
+    let measured = match measured {
+        Some((a, b)) if a == b => format!(", frame {a} measured"),
+        Some((a, b)) if a < b => format!(", frames {a} to {b} measured"),
+        _ => String::new(),
+    };
+    let mut text = format!("{}\n{calls}, {frames}{which}{measured}\n", escape::line(&of));
     text += &frames::ended(capture, &s.frame_by);
     for (bridge, cost) in &s.report.bridges {
         let bytes = |n: u64| format!("{:.1} KiB", n as f64 / 1024.0);

@@ -73,6 +73,13 @@ pub struct Choice {
 /// How actions are chosen.
 pub const CHOICE: &str = "draw=A-B, pass=A-B, label=GLOB, pipeline=ID or its name, or at=A-B";
 
+/// What is wrong where these draws of a frame are asked for, one of them behind the last of its so many.
+pub fn beyond<'r>(draws: impl IntoIterator<Item = &'r Ranges>, frame: u64, of: usize) -> Option<String> {
+    let ends = draws.into_iter().flat_map(|r| r.all()).map(|r| r.1).filter(|end| *end != u64::MAX);
+    let last = ends.max().filter(|last| *last > of as u64 && of > 0)?;
+    Some(format!("frame {frame} has no draw {last}: the last is draw {of}"))
+}
+
 impl Choice {
     /// Why none of a frame's so many actions is chosen.
     pub fn nothing(&self, frame: u64, of: usize) -> String {
@@ -86,9 +93,7 @@ impl Choice {
 
     /// What is wrong where draws are asked for by number behind the last of a frame's so many.
     pub fn beyond(&self, frame: u64, of: usize) -> Option<String> {
-        let ends = self.draws.iter().flat_map(|r| r.all()).map(|r| r.1).filter(|end| *end != u64::MAX);
-        let last = ends.max().filter(|last| *last > of as u64 && of > 0)?;
-        Some(format!("frame {frame} has no draw {last}: the last is draw {of}"))
+        beyond(&self.draws, frame, of)
     }
 
     /// Of options such as `draw=3-5`.

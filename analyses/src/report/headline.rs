@@ -24,6 +24,12 @@ pub fn counted(n: impl Into<u128>, what: &str) -> String {
     }
 }
 
+/// What a sentence begins with.
+pub fn capitalized(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
+}
+
 /// Medians in milliseconds by name: the first, or the shortest and the longest of the others against it.
 pub fn medians(all: &[(&str, f64)]) -> Option<String> {
     let (base, of_base) = *all.first()?;
@@ -55,6 +61,7 @@ mod tests {
     fn words_and_the_first_of_equal_ones() {
         assert_eq!((share(1u64, 3u64), share(1u64, 0u64)), ("33.33 %".to_owned(), "0.00 %".to_owned()));
         assert_eq!((counted(1u64, "block"), counted(0u64, "block")), ("1 block".into(), "0 blocks".into()));
+        assert_eq!((capitalized("äpfel a"), capitalized("")), ("Äpfel a".into(), String::new()));
         assert_eq!(most([("a", 1), ("b", 2), ("c", 2)], |t| t.1), Some(("b", 2)));
         let all = [("plain", 2.0), ("slow", 3.0), ("fast", 1.0)];
         assert_eq!(medians(&all[..1]).as_deref(), Some("plain takes 2.000 ms (median)."));

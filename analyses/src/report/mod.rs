@@ -25,7 +25,7 @@ pub mod summary;
 mod table;
 pub mod text;
 
-pub use headline::{counted, medians, most, percent, share};
+pub use headline::{capitalized, counted, medians, most, percent, share};
 pub use shapes::{File, Image, Mark, Picture, Series};
 pub use table::{Cell, Column, Table, Unit};
 

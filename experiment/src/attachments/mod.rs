@@ -16,6 +16,7 @@ use profile::readback::{Readback, Which};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use trace::actions::beyond;
 use trace::select::{Glob, Ranges};
 
 /// Behind what.
@@ -115,6 +116,9 @@ fn targets(of: &FrameWork, frame: u64, after: &After) -> Result<Targets, Failure
             return Ok((vec![Replay { spots: ends(of, 0), left_out: vec![] }], vec![None]));
         }
         After::Draw(numbers) => {
+            if let Some(why) = beyond(numbers, frame, of.actions.len()) {
+                return Err(Failure::new(why));
+            }
             let is = |n: usize| numbers.as_ref().is_none_or(|r| r.contains(n as u64 + 1));
             draws().filter(|(n, _)| is(*n)).map(|d| d.0).collect()
         }
@@ -221,6 +225,7 @@ mod tests {
     fn what_is_not_there_is_said() {
         let text = "frame 3 has no such draw: 4 of its 5 draws, dispatches and traces are in render passes";
         assert_eq!(targets_of("draw:3").unwrap_err(), text);
+        assert_eq!(targets_of("draw:4-9").unwrap_err(), "frame 3 has no draw 9: the last is draw 5");
         assert_eq!(targets_of("label:c").unwrap_err(), "frame 3 has no draw within such a label");
         for wrong in ["passes", "draw:x", "label", "label:", "pass:1"] {
             assert!(wrong.parse::<After>().is_err(), "{wrong}");

@@ -90,7 +90,11 @@ pub fn read(asked: &Asked<'_>, into: &mut Read) -> Result<(), Failure> {
         state.attachments = work.passes.iter().flat_map(|p| p.attachments.clone()).collect();
         let report = asked.frame_report(&work.actions, &state, frame, to.path(), &mut notes);
         found.reports.push((report, words.into()));
-        for (name, folder) in asked.traces(frame, to.path(), &mut notes)? {
+        let traces = match work.actions.is_empty() {
+            true => vec![],
+            false => asked.traces(frame, to.path(), &mut notes)?,
+        };
+        for (name, folder) in traces {
             if name == FOLLOWED {
                 asked.bound(frame, &folder, &mut found, &mut notes);
             }
@@ -295,8 +299,8 @@ mod tests {
     #[test]
     fn the_slowest_frame_is_looked_into() {
         let time = |frame, gpu: Option<u64>, cpu| FrameTime { frame, gpu: gpu.map(Nanos), cpu: Nanos(cpu) };
-        let run =
-            analyses::Run { load_frame: None, cost: analyses::report::Cost::Nothing { why: String::new() } };
+        let cost = analyses::report::Cost::Nothing { why: String::new() };
+        let run = analyses::Run { load_frame: None, first_frame: None, cost };
         let of = |frames: &[FrameTime]| slowest(&analyses::times::frame_times::report(&run, frames), Some(9));
         assert_eq!(of(&[time(1, Some(5), 90), time(2, Some(7), 10), time(3, Some(7), 10)]), Some(2));
         assert_eq!(of(&[time(1, None, 90), time(2, None, 10)]), Some(1));

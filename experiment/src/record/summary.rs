@@ -109,8 +109,8 @@ pub fn text(
     t
 }
 
-/// Everything worth a line on stderr; the exit code it adds up to.
-pub fn judge(args: &Settings, o: &Measurement) -> Exit {
+/// Everything worth a line on stderr, where `only_probes` may have measured something or more has; the exit code it adds up to.
+pub fn judge(args: &Settings, only_probes: bool, o: &Measurement) -> Exit {
     let mut exit = Exit::Done;
     for f in &o.done.failed {
         complain(f);
@@ -118,6 +118,11 @@ pub fn judge(args: &Settings, o: &Measurement) -> Exit {
     }
     if o.frames.is_empty() {
         complain("no frame was measured: the capture has none of those asked for");
+        exit = Exit::Failed;
+    }
+    let nothing = o.done.entries.is_empty() && o.done.left_alone.is_empty() && o.done.without.is_empty();
+    if nothing && only_probes && !o.frames.is_empty() {
+        complain("nothing was measured: the capture makes no shaders");
         exit = Exit::Failed;
     }
     if let Some(c) = o.done.chosen.as_ref().filter(|c| c.actions.1 == 0 && !o.frames.is_empty()) {

@@ -16,6 +16,8 @@ pub struct Done {
     pub(super) label: u64,
     pub(super) file: Arc<str>,
     pub(super) line: u64,
+    /// Instructions of the block.
+    pub(super) instructions: u64,
     pub(super) executions: u64,
     pub(super) invocations: u64,
     /// Σ N over the executions.
@@ -67,6 +69,7 @@ pub(super) fn measured(
                 label: b.label,
                 file: b.file.clone(),
                 line: b.line,
+                instructions: b.instructions,
                 ..Done::default()
             });
         }

@@ -112,18 +112,22 @@ fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
 }
 
 fn sum(blocks: &Blocks, of: fn(&Done) -> u64) -> u64 {
-    blocks.values().map(of).sum()
+    blocks.values().map(of).fold(0, u64::saturating_add)
 }
 
 /// The shader in which most was idle.
 fn headline(shaders: &BTreeMap<Arc<str>, Blocks>) -> Option<String> {
-    let slots = |b: &Blocks| [sum(b, |d| d.invocations), sum(b, |d| d.slots)];
-    let (shader, blocks) = most(shaders, |s| slots(s.1)[1].saturating_sub(slots(s.1)[0]))?;
-    let [active, all] = slots(blocks);
+    // (by instructions, as `simt` counts)
+    let slots = |b: &Blocks| {
+        let all = sum(b, |d| d.slots.saturating_mul(d.instructions));
+        [all.saturating_sub(sum(b, |d| d.invocations.saturating_mul(d.instructions))), all]
+    };
+    let (shader, blocks) = most(shaders, |s| slots(s.1)[0])?;
+    let [idle, all] = slots(blocks);
     let (shader, n) = (short(shader), sum(blocks, |d| d.executions));
     Some(format!(
-        "Shader {shader} has most idle slots: {} of its slots were active, over {n} executions of blocks.",
-        share(active, all)
+        "Shader {shader} has most idle slots: {} of its instruction slots were inactive, over {n} executions of blocks.",
+        share(idle, all)
     ))
 }
 

@@ -35,6 +35,7 @@ pub use sums::object;
 
 use crate::Run;
 use crate::report::{Cell, Column, Report, SCHEMA_VERSION, Table, share};
+use crate::times::frame_times::only_the_load_frame;
 pub(crate) use columns::SHEETS;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -87,7 +88,7 @@ pub fn report(run: &Run, names: &TimeNames, records: &[CommandTime], counted: &[
         tables,
         trees: parts::tree(&placed, total, names).into_iter().collect(),
         timelines: line::timeline(&placed, names).into_iter().collect(),
-        notes: notes(&placed, only_load),
+        notes: notes(&placed, only_load.then_some(run)),
         cost: run.cost.clone(),
         ..Report::new("", "")
     }
@@ -163,6 +164,19 @@ fn headline(top: &[Top<'_>], finest: SpanKind, total: u64, names: &TimeNames) ->
     ))
 }
 
+/// What is said of the headline where the timestamps of one span take so many nanoseconds, and the most expensive less.
+pub fn below_cost(report: &Report, each: f64) -> Option<String> {
+    let table = report.tables.first().filter(|_| !report.headlines.is_empty())?;
+    let mean = table.columns.iter().position(|c| c.name == "mean")?;
+    let most = table.rows.first()?.get(mean)?.number()?;
+    (most * 1e6 < each).then(|| {
+        format!(
+            "By this measurement the timestamps of one span take {each:.0} ns of GPU time, more than that: which {} takes most is not known.",
+            table.columns[0].name
+        )
+    })
+}
+
 /// A command with its number in the frame.
 fn named(top: &Top<'_>) -> String {
     let known = top.sum.numbered && top.record.draw > 0;
@@ -218,12 +232,12 @@ fn tree(placed: &[Timed<'_>], total: u64, names: &TimeNames) -> Table {
     columns::TREE.table(rows)
 }
 
-fn notes(placed: &[Timed<'_>], only_load: bool) -> Vec<String> {
+fn notes(placed: &[Timed<'_>], only_load: Option<&Run>) -> Vec<String> {
     let mut notes = Vec::new();
     if placed.is_empty() {
         notes.push("Nothing was timed.".to_owned());
-    } else if only_load {
-        notes.push("Only the load frame was timed.".to_owned());
+    } else if let Some(run) = only_load {
+        notes.push(only_the_load_frame(run));
     }
     let alone = |alone: bool| {
         let holds = |t: &&Timed<'_>| matches!(t.record.kind, SpanKind::Submit | SpanKind::Label);

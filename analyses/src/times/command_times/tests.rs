@@ -60,7 +60,7 @@ fn known() -> (TimeNames, Vec<CommandTime>) {
 }
 
 fn run(load_frame: Option<u64>) -> Run {
-    Run { load_frame, cost: Cost::Unknown { why: "this is a test".to_owned() } }
+    Run { load_frame, first_frame: load_frame, cost: Cost::Unknown { why: "this is a test".to_owned() } }
 }
 
 #[test]
@@ -100,8 +100,19 @@ fn the_load_frame_is_left_out_unless_there_is_no_other() {
     assert_eq!(r.tables[0].rows[0][4], Cell::Count(1));
     let r = report(&run(Some(2)), &names, &records[..6], &[]);
     assert_eq!(r.tables[0].rows[0][4], Cell::Count(1));
-    assert_eq!(r.notes, ["Only the load frame was timed."]);
+    assert!(r.notes[0].starts_with("Only the load frame was timed"), "{:?}", r.notes);
     assert_eq!(report(&run(None), &TimeNames::default(), &[], &[]).notes, ["Nothing was timed."]);
+}
+
+#[test]
+fn what_timestamps_take_more_than_is_not_known() {
+    let (names, records) = known();
+    let r = report(&run(Some(2)), &names, &records, &[]);
+    let mean = r.tables[0].rows[0][5].number().unwrap() * 1e6;
+    assert_eq!(below_cost(&r, mean - 1.0), None);
+    let said = below_cost(&r, mean + 1.0).unwrap();
+    assert!(said.ends_with("more than that: which command takes most is not known."), "{said}");
+    assert_eq!(below_cost(&report(&run(None), &names, &[], &[]), 9.0), None);
 }
 
 #[test]

@@ -14,10 +14,10 @@ mod line;
 mod names;
 pub mod state;
 
-use crate::report::{Cell, Report, Table, counted, most, share};
+use crate::report::{Cell, Report, Table, capitalized, most, share};
 pub(crate) use columns::SHEETS;
 pub use names::Frame;
-use names::{draw, named, numbered, pass, pipeline, short};
+use names::{draw, kinds, named, numbered, pass, pipeline, short};
 use std::collections::BTreeMap;
 use trace::actions::Action;
 
@@ -67,10 +67,7 @@ fn ms(ns: u64) -> String {
 
 fn headlines(of: &Frame<'_>, passes: &Groups, pipelines: &Groups) -> Vec<String> {
     let total = total(of);
-    let work = match of.actions.len() {
-        1 => "1 draw, dispatch or trace".to_owned(),
-        n => format!("{n} draws, dispatches and traces"),
-    };
+    let work = kinds(of, 0..of.actions.len());
     let in_passes = match passes.keys().filter(|k| k.0 != 0).count() {
         1 => "1 render pass".to_owned(),
         n => format!("{n} render passes"),
@@ -80,8 +77,8 @@ fn headlines(of: &Frame<'_>, passes: &Groups, pipelines: &Groups) -> Vec<String>
     let Some(n) = dearest.filter(|_| total > 0) else { return vec![format!("{what}; no times are known.")] };
     let own = of.own[n].unwrap_or(0);
     let mut lines = vec![format!(
-        "Most time takes {}, with {}: {} of {} ({}).",
-        draw(of, n),
+        "{} takes the most time, with {}: {} of {} ({}).",
+        capitalized(&draw(of, n)),
         named(of, n),
         ms(own),
         ms(total),
@@ -89,7 +86,7 @@ fn headlines(of: &Frame<'_>, passes: &Groups, pipelines: &Groups) -> Vec<String>
     )];
     let dearest = |all: &Groups| {
         let (key, group) = most(all, |g| g.1.own)?;
-        let n = counted(group.actions.len() as u64, "draw");
+        let n = kinds(of, group.actions.iter().copied());
         Some([key.1.clone(), share(group.own, total), format!("({} in {n})", ms(group.own))])
     };
     if let (Some([pass, of_pass, in_pass]), Some([pipeline, of_pipeline, with])) =
@@ -189,8 +186,8 @@ mod tests {
         assert_eq!(
             r.headlines,
             [
-                "Most time takes frame 20 · pass 2 (target 2) · draw 3 (DrawIndexed), with pipeline \"lit cube\": 2.000 ms of 4.000 ms (50.00 %).",
-                "Frame 20 has 4 draws, dispatches and traces in 2 render passes: of their time, 62.50 % goes to pass 2 (target 2) (2.500 ms in 2 draws), and 62.50 % to pipeline \"lit cube\" (2.500 ms in 2 draws).",
+                "Frame 20 · pass 2 (target 2) · draw 3 (DrawIndexed) takes the most time, with pipeline \"lit cube\": 2.000 ms of 4.000 ms (50.00 %).",
+                "Frame 20 has 3 draws and 1 dispatch in 2 render passes: of their time, 62.50 % goes to pass 2 (target 2) (2.500 ms in 2 draws), and 62.50 % to pipeline \"lit cube\" (2.500 ms in 2 draws).",
             ]
         );
         assert_eq!(unexplained(&r), Vec::<String>::new());
@@ -219,10 +216,7 @@ mod tests {
         let actions = [action(1, 7, "")];
         let of = Frame { number: 1, actions: &actions, own: &[None], shaders: &[] };
         let r = report(&of);
-        assert_eq!(
-            r.headlines,
-            ["Frame 1 has 1 draw, dispatch or trace in 1 render pass; no times are known."]
-        );
+        assert_eq!(r.headlines, ["Frame 1 has 1 draw in 1 render pass; no times are known."]);
         assert_eq!(r.tables[2].rows[0][2], Cell::Missing);
         let of = Frame { number: 1, actions: &[], own: &[], shaders: &[] };
         assert_eq!(report(&of).tables.len(), 0);

@@ -2,6 +2,7 @@
 //!
 //! Refuses nothing.
 
+use crate::report::counted;
 use trace::actions::Action;
 
 /// A frame.
@@ -58,6 +59,31 @@ pub fn short(shaders: &str) -> String {
         None => s.to_owned(),
     };
     shaders.split(' ').filter(|s| !s.is_empty()).map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// So many draws, dispatches and traces.
+pub fn kinds(of: &Frame<'_>, rows: impl Iterator<Item = usize>) -> String {
+    let [mut draws, mut dispatches, mut traces] = [0u64; 3];
+    for n in rows {
+        match &*of.actions[n].kind {
+            kind if kind.starts_with("Dispatch") => dispatches += 1,
+            kind if kind.starts_with("Trace") => traces += 1,
+            _ => draws += 1,
+        }
+    }
+    let dispatches = match dispatches {
+        0 => String::new(),
+        1 => "1 dispatch".to_owned(),
+        n => format!("{n} dispatches"),
+    };
+    let some = |n: u64, what| if n == 0 { String::new() } else { counted(n, what) };
+    let mut all = vec![some(draws, "draw"), dispatches, some(traces, "trace")];
+    all.retain(|s| !s.is_empty());
+    match all.as_slice() {
+        [] => counted(0u64, "draw"),
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        [one, ..] => one.clone(),
+    }
 }
 
 /// A draw in words: frame, pass, draw.

@@ -36,6 +36,8 @@ pub fn report(run: &Run, frames: &[FrameTime]) -> Report {
     let (load, played): (Vec<_>, Vec<_>) =
         frames.iter().partition(|record| Some(record.frame) == run.load_frame);
     let clocks = [Clock::Gpu, Clock::Cpu];
+    // (the state that a trimmed capture begins with is no frame)
+    let only_load = played.is_empty() && run.load_frame != Some(0);
 
     let mut series = Vec::new();
     for clock in clocks {
@@ -48,7 +50,7 @@ pub fn report(run: &Run, frames: &[FrameTime]) -> Report {
         schema_version: SCHEMA_VERSION,
         analysis: NAME.to_owned(),
         title: "Frame times".to_owned(),
-        headlines: headline(&played).into_iter().collect(),
+        headlines: headline(if only_load { &load } else { &played }, run.first_frame).into_iter().collect(),
         tables: vec![
             columns::FRAMES.table(clocks.iter().filter_map(|clock| row(*clock, &clock.stats(&played)))),
             columns::LOAD_FRAME
@@ -66,7 +68,7 @@ pub fn report(run: &Run, frames: &[FrameTime]) -> Report {
                 })
                 .collect(),
         }],
-        notes: notes(&played),
+        notes: notes(&played, run, !frames.is_empty()),
         cost: run.cost.clone(),
         ..Report::new("", "")
     }
@@ -108,7 +110,7 @@ impl Clock {
 }
 
 /// What a frame takes of each clock, and how far the slowest ones are from that; of the CPU where there is no GPU time.
-fn headline(played: &[&FrameTime]) -> Option<String> {
+fn headline(played: &[&FrameTime], first: Option<u64>) -> Option<String> {
     let [gpu, cpu] = [Clock::Gpu, Clock::Cpu].map(|clock| clock.stats(played));
     let mean_of_cpu = cpu.mean_ms()?;
     let (clock, stats, beside) = match gpu.count() {
@@ -118,7 +120,11 @@ fn headline(played: &[&FrameTime]) -> Option<String> {
     let of_several = if beside.is_empty() { "" } else { " on average" };
     let (clock, mean, slowest) = (clock.title(), stats.mean_ms()?, stats.max().as_millis());
     Some(match stats.count() {
-        1 if played.len() == 1 => format!("The frame takes {mean:.3} ms of the {clock}{beside}."),
+        1 if played.len() == 1 => {
+            let once = played.first().filter(|f| Some(f.frame) == first);
+            let once = once.map_or("", |_| ", with what a driver does at first use");
+            format!("The frame takes {mean:.3} ms of the {clock}{beside}{once}.")
+        }
         // (of fewer, the slowest is the 99th percentile)
         ..100 => format!(
             "A frame takes {mean:.3} ms of the {clock} on average, the slowest {slowest:.3} ms{beside}{of_several}."
@@ -145,6 +151,17 @@ fn row(clock: Clock, stats: &Stats) -> Option<Vec<Cell>> {
     Some(row)
 }
 
+/// What is said where there is nothing else.
+pub(crate) fn only_the_load_frame(run: &Run) -> String {
+    let said = "Only the load frame was timed";
+    match run.load_frame {
+        Some(n) if n > 0 => format!(
+            "{said}: the program's start, and what a driver does at first use, as compiling shaders, are in its times. --loop-frame {n} measures it again and again, without that."
+        ),
+        _ => format!("{said}."),
+    }
+}
+
 fn load_row(clock: Clock, stats: &Stats) -> Option<Vec<Cell>> {
     let mean = Cell::Number(stats.mean_ms()?);
     Some(vec![clock.title().into(), Cell::Count(stats.count()), mean, Cell::Number(stats.max().as_millis())])
@@ -165,13 +182,24 @@ fn course(clock: Clock, frames: &[FrameTime]) -> Series {
     clock.sheets()[1].series(clock.title(), Mark::Line, frames.iter().map(point))
 }
 
-fn notes(played: &[&FrameTime]) -> Vec<String> {
+fn notes(played: &[&FrameTime], run: &Run, any: bool) -> Vec<String> {
     let untimed = played.iter().filter(|record| record.gpu.is_none()).count();
+    let once = played.iter().find(|f| Some(f.frame) == run.first_frame);
     let mut notes = Vec::new();
     if played.is_empty() {
-        notes.push("No frame was timed but the load frame.".to_owned());
+        notes.push(if any { only_the_load_frame(run) } else { "No frame was timed.".into() });
     } else if untimed > 0 {
         notes.push(format!("{untimed} of {} frames have no GPU time.", played.len()));
+    }
+    if let Some(n) = once.map(|f| f.frame) {
+        let whose = if played.len() == 1 { "these times" } else { "its times, and so in the means" };
+        // (a file that is one frame cannot be looped)
+        let advice =
+            run.load_frame.map(|_| format!(" --loop-frame {n} measures it again and again, without that."));
+        notes.push(format!(
+            "Frame {n} is the first that runs: what a driver does at first use, as compiling shaders, is in {whose}.{}",
+            advice.unwrap_or_default()
+        ));
     }
     notes
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::report::{Cost, text};
 
 fn run(load_frame: Option<u64>) -> Run {
-    Run { load_frame, cost: Cost::Unknown { why: "this is a test".to_owned() } }
+    Run { load_frame, first_frame: load_frame, cost: Cost::Unknown { why: "this is a test".to_owned() } }
 }
 
 fn frame(frame: u64, gpu: Option<u64>, cpu: u64) -> FrameTime {
@@ -72,7 +72,7 @@ fn a_frame_without_gpu_time_counts_for_the_cpu_only() {
     assert_eq!(report.tables[0].rows[1][1], Cell::Count(2));
     assert_eq!(report.notes, ["1 of 2 frames have no GPU time."]);
     // (of each clock the frames that have its time)
-    let headline = super::headline(&[&frame(1, Some(2_000_000), 4), &frame(2, Some(4_000_000), 4)]);
+    let headline = super::headline(&[&frame(1, Some(2_000_000), 4), &frame(2, Some(4_000_000), 4)], None);
     let said = "A frame takes 3.000 ms of the GPU on average, the slowest 4.000 ms, and 0.000 ms of the CPU on average.";
     assert_eq!(headline.as_deref(), Some(said));
     assert_eq!(report.series[2].points[0], (Cell::Count(1), Cell::Missing));
@@ -89,9 +89,40 @@ fn a_device_without_timestamps_has_no_gpu_row() {
 #[test]
 fn nothing_but_the_load_frame_is_said() {
     let report = report(&run(Some(1)), &[frame(1, Some(3), 4)]);
-    assert_eq!(report.notes, ["No frame was timed but the load frame."]);
-    assert!(report.headlines.is_empty());
+    let said = "Only the load frame was timed: the program's start, and what a driver does at first use, as compiling shaders, are in its times. --loop-frame 1 measures it again and again, without that.";
+    assert_eq!(report.notes, [said]);
+    let takes =
+        "The frame takes 0.000 ms of the GPU, and 0.000 ms of the CPU, with what a driver does at first use.";
+    assert_eq!(report.headlines, [takes]);
+    let state = super::report(&run(Some(0)), &[frame(0, Some(3), 4)]);
+    assert!(state.headlines.is_empty(), "a state is no frame");
     assert_eq!(report.tables[1].rows.len(), 2);
+}
+
+#[test]
+fn the_first_that_runs_is_said() {
+    let run = Run { first_frame: Some(40), ..run(Some(0)) };
+    let frames = [frame(0, Some(1), 1), frame(40, Some(9_000_000), 4), frame(41, Some(1_000_000), 4)];
+    let of = |n| report(&run, &frames[..n]);
+    assert_eq!(
+        of(2).headlines,
+        [
+            "The frame takes 9.000 ms of the GPU, and 0.000 ms of the CPU, with what a driver does at first use."
+        ]
+    );
+    let note =
+        "Frame 40 is the first that runs: what a driver does at first use, as compiling shaders, is in";
+    assert_eq!(
+        of(2).notes,
+        [format!("{note} these times. --loop-frame 40 measures it again and again, without that.")]
+    );
+    assert!(
+        of(3).notes[0].starts_with(&format!("{note} its times, and so in the means.")),
+        "{:?}",
+        of(3).notes
+    );
+    let later = Run { first_frame: Some(39), ..run };
+    assert!(report(&later, &frames).notes.is_empty());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::answers::{Answer, Answers};
 use super::columns;
 use super::parts::ends;
 use crate::report::sheet::Sheet;
-use crate::report::{Cell, Cost, Report, Table};
+use crate::report::{Cell, Cost, Report, Table, capitalized};
 use crate::verdict::FEWEST;
 use trace::what_if::{Part, WhatIf};
 
@@ -108,7 +108,7 @@ fn bound(of: &WhatIf, found: &Answers<'_>, part: usize) -> Option<String> {
         return None;
     }
     let name = called(of, part);
-    let name = format!("{}{}", name[..1].to_uppercase(), &name[1..]);
+    let name = capitalized(&name);
     let all = found.bound_by(part);
     let cost = found.cost(part).filter(|a| a.gains()).map(|a| a.gain);
     // (how much fragments may account for at most, where that is known)
