@@ -5,7 +5,7 @@
 //! writes then (`gfxr_parse::elements`). Where a command needs one element, and of each descriptor write, one stays, whichever. Refuses blocks that cannot be read.
 
 use super::graph::Level;
-use super::parts::{Parts, STAGES, each, levels, rewritten};
+use super::parts::{Parts, STAGES, each, graph, levels, rewritten};
 use crate::failure::Failure;
 use gfxr_parse::container::Capture;
 use gfxr_parse::elements::{Array, encode_arrays, units, without};
@@ -97,7 +97,12 @@ impl<'c> Elements<'c> {
     pub fn of(capture: &'c Capture) -> Result<Self, Failure> {
         let (mut calls, mut all, mut needed) = (BTreeMap::new(), vec![], vec![]);
         let (mut of_calls, mut of_elements) = (vec![], vec![]);
+        let by_address = graph(capture)?.by_address;
         each(capture, &mut |block, call| {
+            // (without these no trace ends)
+            if by_address.contains(&(block as u32)) {
+                return;
+            }
             let mut parameters = vec![];
             let arrays = encode_arrays(&call.image, &mut parameters);
             let of = Units::of(&arrays);

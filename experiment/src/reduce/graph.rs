@@ -4,18 +4,22 @@
 //! A draw, dispatch or trace uses what commands before it set in its command buffer, and what names an object uses what is in it ([`needs`]).
 //! Guarantees: what is left out leaves no block behind that names what it made. Refuses captures of several files, and blocks that cannot be read.
 
+use super::addresses::Addresses;
 use super::needs::{self, Parts};
 use gfxr_parse::ahead::{Call, What, read};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
 use gfxr_parse::meta::{Meta, id};
+use gfxr_parse::schema::{HandleId, handle_named};
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// See the module's header.
 #[derive(Debug, Default)]
 pub struct Graph {
     /// By block: those that use what it makes.
     users: Vec<Vec<u32>>,
+    /// Blocks without parts of which ray tracing would read what is not there ([`super::addresses`]).
+    pub by_address: BTreeSet<u32>,
     /// What belongs together, from large to small.
     pub levels: Vec<Level>,
 }
@@ -49,13 +53,12 @@ const RUNS: [&str; 9] = [
     "vkGetQueryPoolResults",
 ];
 
-/// Acceleration structures that a trace is said to need, at most.
-const MOST_STRUCTURES: usize = 1 << 12;
-
 /// What is being read.
 #[derive(Default)]
 struct Reading {
     of: Graph,
+    /// The type VkCommandBuffer.
+    command_buffer: Option<HandleId>,
     /// By object: the block that made it last.
     made: HashMap<u64, u32>,
     runs: Vec<u32>,
@@ -69,8 +72,7 @@ struct Reading {
     open: HashMap<u64, Open>,
     /// By object: what is in it.
     filled: HashMap<u64, Parts>,
-    /// By acceleration structure: what built it last.
-    built: BTreeMap<u64, u32>,
+    addresses: Addresses,
 }
 
 /// What is being recorded.
@@ -91,7 +93,7 @@ impl Graph {
     /// Of a capture.
     pub fn of(capture: &Capture) -> Result<Graph, String> {
         let (mut scratch, mut frames) = (Scratch::new(), FrameCounter::with_rule(FrameRule::detect(capture)));
-        let mut r = Reading::default();
+        let mut r = Reading { command_buffer: handle_named("VkCommandBuffer"), ..Reading::default() };
         let mut blocks = capture.blocks_of_main_file();
         for block in &mut blocks {
             if block.meta_type() == Some(id::EXECUTE_BLOCKS) {
@@ -111,6 +113,14 @@ impl Graph {
                         Meta::InitImage(m) => Some(m.image),
                         _ => None,
                     };
+                    match &meta.meta {
+                        Meta::FillMemory(m) => r.addresses.fill(m.memory, m.offset, m.data.size(), at),
+                        Meta::InitBuffer(m) => r.addresses.contents(m.buffer, m.data.size(), at),
+                        Meta::OpaqueAddress(m) => r.addresses.known(m.object, at),
+                        Meta::ShaderGroups(m) => r.addresses.known(m.pipeline, at),
+                        Meta::BuildAcceleration(_) | Meta::CopyAcceleration(_) => r.addresses.state(at),
+                        _ => {}
+                    }
                     of.into_iter().for_each(|id| r.uses(id, at, true));
                 }
                 _ => {}
@@ -171,7 +181,7 @@ impl Reading {
 
     fn call(&mut self, call: &Call, at: u32) {
         let id = |at: u32| call.image.u64(at);
-        let filled = needs::filled_by(call);
+        let (name, filled) = (call.command.canonical, needs::filled_by(call));
         for object in call.image.handles.iter().filter(|h| !h.out).map(|h| id(h.at)) {
             // (what is put in the place of what there was does not need that)
             let put = filled.iter().any(|f| f.object == object && !f.reads);
@@ -184,16 +194,21 @@ impl Reading {
                 self.filled.remove(&id(h.at));
             }
         }
+        self.addresses.call(call, at);
         for f in filled {
             if f.is_structure() {
-                self.built.insert(f.object, at);
+                let recorded = name.starts_with("vkCmd").then(|| id(0));
+                self.addresses.build(recorded, f.object, at);
             }
             self.filled.entry(f.object).or_default().set(f.part, at);
             self.sets.insert(at);
         }
-        let name = call.command.canonical;
         if RUNS.iter().any(|r| name.starts_with(r)) {
             self.runs.push(at);
+        }
+        if name.starts_with("vkQueueSubmit") {
+            let buffers = call.image.handles.iter().filter(|h| Some(h.ty) == self.command_buffer);
+            self.addresses.submit(buffers.map(|h| id(h.at)), at);
         }
         if name.starts_with("vkDestroy") || name.starts_with("vkFree") {
             // (its id may come again)
@@ -202,7 +217,7 @@ impl Reading {
             for gone in call.image.handles.iter().skip(owners) {
                 self.made.remove(&id(gone.at));
                 self.filled.remove(&id(gone.at));
-                self.built.remove(&id(gone.at));
+                self.addresses.gone(id(gone.at));
             }
         }
         if !name.starts_with("vkCmd") && !["vkBeginCommandBuffer", "vkEndCommandBuffer"].contains(&name) {
@@ -234,10 +249,6 @@ impl Reading {
         }
         if let Some(stages) = needs::stages(name) {
             open.state.used(stages).for_each(|by| self.of.user(by, at));
-            // (which of them it reads, addresses in their contents say)
-            if name.starts_with("vkCmdTraceRays") && self.built.len() <= MOST_STRUCTURES {
-                self.built.values().for_each(|by| self.of.user(*by, at));
-            }
         }
         if let Some(pair) = PAIRS.iter().find(|p| p.0 == name) {
             open.begun.push((pair.1, at));
@@ -248,6 +259,11 @@ impl Reading {
     }
 
     fn finish(mut self) -> Graph {
+        for (of, by) in std::mem::take(&mut self.addresses).finish() {
+            self.of.user(of, by);
+            self.sets.insert(of);
+            self.of.by_address.insert(of);
+        }
         let one = |blocks: Vec<u32>| blocks.into_iter().map(|b| vec![b]).collect();
         let all = 0..self.of.users.len() as u32;
         let makes = |b: &u32| !self.of.users[*b as usize].is_empty() && !self.sets.contains(b);
@@ -271,16 +287,45 @@ mod tests {
     use gfxr_parse::schema::command_named;
     use std::path::Path;
 
-    #[test]
-    fn without_its_constants_no_shader_runs() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples/closed_compute.gfxr");
+    fn sample(name: &str) -> (Capture, Graph) {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples").join(name);
         let capture = Capture::new(std::fs::read(file).expect("a sample")).expect("a capture");
         let graph = Graph::of(&capture).expect("it is read");
-        let of = |command: &str| command_named(command).map(|c| c.id);
-        let places = |command: &str| -> Vec<u32> {
-            let all = (0..).zip(capture.blocks());
-            all.filter(|(_, b)| b.call_id().is_some() && b.call_id() == of(command)).map(|(n, _)| n).collect()
+        (capture, graph)
+    }
+
+    /// The blocks of a command.
+    fn places(capture: &Capture, command: &str) -> Vec<u32> {
+        let id = command_named(command).map(|c| c.id);
+        let all = (0..).zip(capture.blocks());
+        all.filter(|(_, b)| b.call_id().is_some() && b.call_id() == id).map(|(n, _)| n).collect()
+    }
+
+    #[test]
+    fn what_a_trace_reads_by_address_stays_with_it() {
+        let (capture, graph) = sample("closed_rays.gfxr");
+        let traces = places(&capture, "vkCmdTraceRaysKHR");
+        let goes = |b: u32| {
+            let gone = graph.with_users([b]);
+            traces.iter().any(|t| gone.contains(t))
         };
+        for query in ["vkGetRayTracingShaderGroupHandlesKHR", "vkGetAccelerationStructureDeviceAddressKHR"] {
+            assert!(goes(*places(&capture, query).first().expect(query)), "{query}");
+        }
+        let kinds: Vec<_> = capture.blocks().map(|b| b.meta_type()).collect();
+        let filled = graph.by_address.iter().filter(|b| kinds[**b as usize] == Some(id::FILL_MEMORY));
+        assert!(filled.count() > 1, "{:?}", graph.by_address);
+        let submissions = places(&capture, "vkQueueSubmit");
+        assert!(submissions.iter().filter(|s| goes(**s)).count() > 1, "those that build, too");
+        let kept: Vec<u32> = graph.by_address.iter().copied().filter(|b| !goes(*b)).collect();
+        assert_eq!(kept, [0; 0], "each is needed by a trace");
+        assert!(sample("cubes.gfxr").1.by_address.is_empty());
+    }
+
+    #[test]
+    fn without_its_constants_no_shader_runs() {
+        let (capture, graph) = sample("closed_compute.gfxr");
+        let places = |command| places(&capture, command);
         let (pushes, dispatches) = (places("vkCmdPushConstants"), places("vkCmdDispatch"));
         let first = *pushes.first().expect("constants are pushed");
         let gone = graph.with_users([first]);
@@ -298,9 +343,7 @@ mod tests {
 
     #[test]
     fn what_goes_takes_its_users_and_nothing_that_is_left_names_what_is_gone() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples/cubes.gfxr");
-        let capture = Capture::new(std::fs::read(file).expect("a sample")).expect("a capture");
-        let graph = Graph::of(&capture).expect("it is read");
+        let (capture, graph) = sample("cubes.gfxr");
         let names: Vec<Option<u32>> = capture.blocks().map(|b| b.call_id()).collect();
         let name = |b: u32| names[b as usize];
         let of = |command: &str| command_named(command).map(|c| c.id);

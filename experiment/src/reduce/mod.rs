@@ -14,6 +14,7 @@
 //! capture's, but for what such parts leave. What is known is kept beside the result while the search goes on, and a search that was ended goes on from
 //! there. Refuses captures that do not show the fault.
 
+mod addresses;
 mod elements;
 mod graph;
 mod needs;

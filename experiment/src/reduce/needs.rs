@@ -1,9 +1,9 @@
 //! What a call needs besides the objects that it names: state that commands before it set, and what is in objects.
 //!
 //! Without a pipeline, a descriptor, its constants, or memory behind a buffer, Vulkan leaves open what a shader does: on a GPU it may never end. So what
-//! sets these goes together with what needs it. Guarantees: of two that set the same the later counts. Refuses nothing. Not known: what is named by address
-//! alone, descriptors written behind the bind, structures that ray queries read and that were built behind their descriptor, dynamic state, memory that a
-//! queue binds, transform feedback's buffers, and all but the last 256 parts of one thing.
+//! sets these goes together with what needs it. Guarantees: of two that set the same the later counts. Refuses nothing. Not known: buffers that
+//! shaders read by address, descriptors written behind the bind, structures that ray queries read and that were built behind their descriptor, dynamic state, memory that a
+//! queue binds, transform feedback's buffers, and all but the last 256 parts of one thing. What ray tracing reads by address is [`super::addresses`]'.
 
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;

@@ -50,8 +50,7 @@ pub struct Blocks<'c> {
 impl<'c> Blocks<'c> {
     /// Those of a capture.
     pub fn of(capture: &'c Capture, stage: usize) -> Result<Self, Failure> {
-        let graph = Graph::of(capture).map_err(|e| Failure::new(format_args!("{}: {e}", capture.name())))?;
-        Ok(Blocks { capture, graph, stage })
+        Ok(Blocks { capture, graph: graph(capture)?, stage })
     }
 
     /// What is gone where nothing is submitted or waited for.
@@ -84,6 +83,11 @@ impl Parts for Blocks<'_> {
             _ => writer.raw(block).map_err(Failure::new),
         })
     }
+}
+
+/// What stands in a capture.
+pub fn graph(capture: &Capture) -> Result<Graph, Failure> {
+    Graph::of(capture).map_err(|e| Failure::new(format_args!("{}: {e}", capture.name())))
 }
 
 /// A capture with each block as `put` writes it.
@@ -219,11 +223,16 @@ pub struct Data<'c> {
 }
 
 impl<'c> Data<'c> {
-    /// Those of a capture that are not zero.
+    /// Those of a capture that are not zero, and that no trace reads by address.
     pub fn of(capture: &'c Capture) -> Result<Self, Failure> {
         let mut scratch = Scratch::new();
         let (mut units, mut blocks): (Vec<Piece>, Vec<Vec<u32>>) = (vec![], vec![]);
+        let by_address = graph(capture)?.by_address;
         for block in capture.blocks_of_main_file() {
+            // (without these no trace ends)
+            if by_address.contains(&(block.index as u32)) {
+                continue;
+            }
             let Ok(BlockKind::Meta(mut meta)) = block.kind() else { continue };
             let Some(payload) = meta.meta.payload_mut() else { continue };
             let bytes = payload.to_vec(&mut scratch).map_err(Failure::new)?;
