@@ -51,10 +51,9 @@ impl<W: FnMut(&str) -> bool> Printed<W> {
                 let rows = self.rows.into_iter().map(|r| r.into_iter().map(|c| c.0).collect());
                 let lines: Vec<Vec<String>> = [self.names].into_iter().chain(rows).collect();
                 let answer = aligned(&lines, 1, &numbers, self.within);
-                (self.write)(&answer.text);
-                if let (Some(columns), true) = (self.within, answer.cut) {
-                    (self.write)(&format!("\n{}\n", said_of_cuts(columns)));
-                }
+                let said = said_of_cuts(self.within, answer.cut);
+                let between = if said.is_empty() { "" } else { "\n" };
+                (self.write)(&format!("{}{between}{said}", answer.text));
             }
         }
     }

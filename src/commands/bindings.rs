@@ -69,9 +69,7 @@ pub fn split(args: &SplitArgs) -> Result<Exit, Failure> {
         image_tolerance: args.image_tolerance,
     })?;
     match args.json {
-        true => {
-            output::print((serde_json::to_string_pretty(&report).map_err(Failure::new)? + "\n").as_bytes())?
-        }
+        true => output::print(output::json(&report)?.as_bytes())?,
         false => output::print_sentences(&split::said(&report))?,
     }
     Ok(Exit::Done)

@@ -26,11 +26,8 @@ pub fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     capture.all_blocks().filter_map(std::result::Result::err).for_each(|e| complaints.add(0, &e));
     let unread = complaints.exit();
     let verdict = check(&capture, &options).map_err(experiment::replaying::failure)?;
-    let text = if args.json {
-        serde_json::to_string_pretty(&to_json(&capture, &verdict)).map_err(Failure::new)? + "\n"
-    } else {
-        to_text(&capture, &verdict)
-    };
+    let text =
+        if args.json { output::json(&to_json(&capture, &verdict))? } else { to_text(&capture, &verdict) };
     output::print(text.as_bytes())?;
     Ok(if verdict.replays() { unread } else { Exit::NoDevice })
 }
@@ -84,10 +81,9 @@ pub fn table(lines: &[Line], within: Option<usize>) -> String {
             words.push((done.name(), done.about().to_owned()));
         }
     }
-    let said = within.filter(|_| table.cut).map_or_else(String::new, |n| said_of_cuts(n) + "\n");
-    let words = described(words.into_iter(), within);
-    let between = if words.is_empty() && said.is_empty() { "" } else { "\n" };
-    format!("{}{between}{words}{said}", table.text)
+    let below = described(words.into_iter(), within) + &said_of_cuts(within, table.cut);
+    let between = if below.is_empty() { "" } else { "\n" };
+    format!("{}{between}{below}", table.text)
 }
 
 /// The same as JSON.

@@ -21,11 +21,7 @@ pub fn run(args: &DevicesArgs) -> Result<Exit, Failure> {
     if found.is_empty() {
         return Err(Failure(Exit::NoDevice, INSTALL.to_string()));
     }
-    let text = if args.json {
-        serde_json::to_string_pretty(&to_json(&found)).map_err(Failure::new)? + "\n"
-    } else {
-        to_text(&found)
-    };
+    let text = if args.json { output::json(&to_json(&found))? } else { to_text(&found) };
     output::print(text.as_bytes())?;
     Ok(Exit::Done)
 }

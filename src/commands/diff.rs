@@ -7,7 +7,7 @@
 use crate::cli::DiffArgs;
 use crate::exit::{Exit, Failure, columns, complain};
 use crate::input;
-use crate::output::Output;
+use crate::output::{self, Output};
 use analyses::report::escape;
 use database::diff::{self, Side, report};
 use database::query::Database;
@@ -27,11 +27,9 @@ pub fn run(args: &DiffArgs) -> Result<Exit, Failure> {
     let found = diff::difference(&a.side(), &b.side(), &wanted, &spirv).map_err(Failure::new)?;
     let mut out = Output::create(args.output.as_deref())?;
     if args.json {
-        let json = serde_json::to_string_pretty(&report::json(&found)).map_err(Failure::new)?;
-        out.write(json.as_bytes())?;
-        out.write(b"\n")?;
+        out.write(output::json(&report::json(&found))?.as_bytes())?;
     } else {
-        let within = if args.output.is_none() { columns() } else { None };
+        let within = columns().filter(|_| args.output.is_none());
         out.write(report::text(&found, args.limit, within).as_bytes())?;
     }
     out.finish()?;

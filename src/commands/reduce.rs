@@ -17,8 +17,7 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
     };
     let found = reduce(&settings, &args.output)?;
     if args.json {
-        let json = serde_json::to_string_pretty(&found).map_err(Failure::new)?;
-        output::print(format!("{json}\n").as_bytes())?;
+        output::print(output::json(&found)?.as_bytes())?;
     } else {
         let share = |[before, after]: [u64; 2]| 100.0 * after as f64 / before.max(1) as f64;
         let [elements, functions, data] = [found.elements, found.functions, found.data];

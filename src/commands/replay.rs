@@ -155,7 +155,7 @@ fn say(
         json["pipelines"] = json!({ "calls": made.calls, "made_ns": made.total.0 });
         json["times"] = within.to_json(inner.as_ref());
         json["stopped"] = stopped.map_or(Value::Null, |e| stopped_json(e, s));
-        serde_json::to_string_pretty(&json).map_err(Failure::new)? + "\n"
+        output::json(&json)?
     } else {
         let mut text =
             rewrapped(&heading(capture, s, args.frames.as_ref().and_then(|r| r.bounds())), columns());

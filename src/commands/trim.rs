@@ -29,8 +29,7 @@ pub fn run(args: &TrimArgs) -> Result<Exit, Failure> {
     };
     let done = trim(&settings, &args.output)?;
     if args.json {
-        let json = serde_json::to_string_pretty(&done).map_err(Failure::new)?;
-        output::print(format!("{json}\n").as_bytes())?;
+        output::print(output::json(&done)?.as_bytes())?;
     } else {
         output::print(done.to_string().as_bytes())?;
     }

@@ -11,9 +11,7 @@ use experiment::verify::{render, verify};
 pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let report = verify(&input::open(&args.file, args.memory)?)?;
     match args.json {
-        true => {
-            output::print((serde_json::to_string_pretty(&report).map_err(Failure::new)? + "\n").as_bytes())?
-        }
+        true => output::print(output::json(&report)?.as_bytes())?,
         false => output::print_sentences(&(render(&report) + "\n"))?,
     }
     Ok(if report.is_good() { Exit::Done } else { Exit::Diverged })

@@ -16,11 +16,12 @@ pub fn percent(of: f64) -> String {
     format!("{of:.0$} %", Unit::Percent.decimals())
 }
 
-/// `1 block`, `2 blocks`
+/// `1 block`, `2 blocks`, `2 passes`, `2 dispatches`
 pub fn counted(n: impl Into<u128>, what: &str) -> String {
+    let end = if what.ends_with("ss") || what.ends_with("ch") { "es" } else { "s" };
     match n.into() {
         1 => format!("1 {what}"),
-        n => format!("{n} {what}s"),
+        n => format!("{n} {what}{end}"),
     }
 }
 
@@ -61,6 +62,10 @@ mod tests {
     fn words_and_the_first_of_equal_ones() {
         assert_eq!((share(1u64, 3u64), share(1u64, 0u64)), ("33.33 %".to_owned(), "0.00 %".to_owned()));
         assert_eq!((counted(1u64, "block"), counted(0u64, "block")), ("1 block".into(), "0 blocks".into()));
+        assert_eq!(
+            (counted(2u64, "render pass"), counted(1u64, "dispatch")),
+            ("2 render passes".into(), "1 dispatch".into())
+        );
         assert_eq!((capitalized("äpfel a"), capitalized("")), ("Äpfel a".into(), String::new()));
         assert_eq!(most([("a", 1), ("b", 2), ("c", 2)], |t| t.1), Some(("b", 2)));
         let all = [("plain", 2.0), ("slow", 3.0), ("fast", 1.0)];

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::say;
 use analyses::report::escape;
 use analyses::report::text::rewrapped;
+use serde::Serialize;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -137,6 +138,11 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = Output::create(None)?;
     out.write(bytes)?;
     out.finish()
+}
+
+/// A value as JSON for people: indented, with a line end.
+pub fn json(value: &impl Serialize) -> Result<String, Failure> {
+    Ok(serde_json::to_string_pretty(value).map_err(Failure::new)? + "\n")
 }
 
 /// Writes lines to stdout, of sentences each, wrapped where a terminal shows them.

@@ -109,7 +109,7 @@ pub fn text(
     t
 }
 
-/// Everything worth a line on stderr, where `only_probes` may have measured something or more has; the exit code it adds up to.
+/// Everything worth a line on stderr, and the exit code it adds up to; `only_probes`: nothing but probes measures something.
 pub fn judge(args: &Settings, only_probes: bool, o: &Measurement) -> Exit {
     let mut exit = Exit::Done;
     for f in &o.done.failed {

@@ -6,6 +6,7 @@
 //! in its command buffer. Guarantees: of two that write the same bytes the later counts. Refuses nothing. Not known: what shaders write, addresses in other
 //! buffers' texels, structures that ray queries read, and waits between submissions.
 
+use super::needs::Filled;
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use std::collections::btree_map::Entry;
@@ -89,12 +90,12 @@ pub struct Addresses {
     /// By command that reads: the version that it was submitted with last.
     submitted: HashMap<u32, u64>,
     /// What is needed, and by whom.
-    uses: Vec<(u32, u32)>,
+    pub uses: Vec<(u32, u32)>,
 }
 
 impl Addresses {
-    /// A call.
-    pub fn call(&mut self, call: &Call, at: u32) {
+    /// A call, and what it puts into objects.
+    pub fn call(&mut self, call: &Call, filled: &[Filled], at: u32) {
         let (name, v) = (call.command.canonical, View::call(&call.image));
         let number = |v: View<'_>, name: &str| v.u64(name).unwrap_or(0);
         let first = || call.image.u64(0);
@@ -137,11 +138,9 @@ impl Addresses {
                 of.into_iter().for_each(|b| self.effect(first(), Effect::Run(b)));
             }
             _ if READERS.iter().any(|r| name.starts_with(r)) => {
-                const UPDATE: u32 = 1;
-                let anew = v.structs("pInfos").filter(|i| i.u32("mode") != Some(UPDATE));
-                let anew = anew.filter_map(|i| i.u64("dstAccelerationStructure")).collect();
+                let anew = filled.iter().filter(|f| !f.reads).map(|f| f.object).collect();
                 self.effect(first(), Effect::Read(anew, at));
-                self.uses(self.barriers.get(&first()).cloned().unwrap_or_default(), at);
+                self.needs(self.barriers.get(&first()).cloned().unwrap_or_default(), at);
             }
             _ if name.starts_with("vkGet") => {
                 let query = QUERIES.iter().find(|q| name.ends_with(q.0));
@@ -151,6 +150,13 @@ impl Addresses {
                 }
             }
             _ => {}
+        }
+        for f in filled.iter().filter(|f| f.is_structure()) {
+            // (on the host it is built at once)
+            match name.starts_with("vkCmd") {
+                true => self.effect(first(), Effect::Build(f.object, at)),
+                false => self.is_built(f.object, [at; 2]),
+            }
         }
     }
 
@@ -165,14 +171,6 @@ impl Addresses {
 
     fn effect(&mut self, buffer: u64, effect: Effect) {
         self.effects.entry(buffer).or_default().push(effect);
-    }
-
-    /// A recorded command builds or copies an acceleration structure; on the host it does so at once.
-    pub fn build(&mut self, command_buffer: Option<u64>, structure: u64, at: u32) {
-        match command_buffer {
-            Some(buffer) => self.effect(buffer, Effect::Build(structure, at)),
-            None => self.is_built(structure, [at; 2]),
-        }
     }
 
     fn is_built(&mut self, structure: u64, by: [u32; 2]) {
@@ -242,7 +240,7 @@ impl Addresses {
                     let Some(b) = self.buffers.get_mut(&to).filter(|b| b.read) else { continue };
                     b.write(bytes, [command, at]);
                     self.version += 1;
-                    self.uses(sources, command);
+                    self.needs(sources, command);
                 }
                 Effect::Build(structure, command) => self.is_built(structure, [command, at]),
                 Effect::Read(anew, command) => {
@@ -253,7 +251,7 @@ impl Addresses {
                         let built = built.flat_map(|b| *b.1);
                         let all = data.chain(built).chain(self.asked.values().copied());
                         let all: BTreeSet<u32> = all.chain(self.state.iter().copied()).collect();
-                        self.uses(all, command);
+                        self.needs(all, command);
                     }
                 }
                 Effect::Run(other) => self.run(other, at, depth + 1),
@@ -261,14 +259,9 @@ impl Addresses {
         }
     }
 
-    fn uses(&mut self, of: impl IntoIterator<Item = u32>, by: u32) {
+    fn needs(&mut self, of: impl IntoIterator<Item = u32>, by: u32) {
         let left = MOST_USES.saturating_sub(self.uses.len());
         self.uses.extend(of.into_iter().filter(|b| *b != by).take(left).map(|b| (b, by)));
-    }
-
-    /// What is needed by whom, at the end.
-    pub fn finish(self) -> Vec<(u32, u32)> {
-        self.uses
     }
 }
 

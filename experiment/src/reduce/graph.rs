@@ -194,12 +194,8 @@ impl Reading {
                 self.filled.remove(&id(h.at));
             }
         }
-        self.addresses.call(call, at);
+        self.addresses.call(call, &filled, at);
         for f in filled {
-            if f.is_structure() {
-                let recorded = name.starts_with("vkCmd").then(|| id(0));
-                self.addresses.build(recorded, f.object, at);
-            }
             self.filled.entry(f.object).or_default().set(f.part, at);
             self.sets.insert(at);
         }
@@ -259,7 +255,7 @@ impl Reading {
     }
 
     fn finish(mut self) -> Graph {
-        for (of, by) in std::mem::take(&mut self.addresses).finish() {
+        for (of, by) in std::mem::take(&mut self.addresses.uses) {
             self.of.user(of, by);
             self.sets.insert(of);
             self.of.by_address.insert(of);

@@ -2,6 +2,7 @@
 
 use crate::cli::AnalyzeFormat;
 use crate::exit::{Failure, columns};
+use crate::output;
 use analyses::report::{Cell, Column, Table, Unit, counted, csv, text};
 use analyses::{GROUPS, Question};
 use experiment::questions::missing;
@@ -42,10 +43,7 @@ struct TableLine {
 pub fn render(dir: Option<&Dir>, format: AnalyzeFormat) -> Result<String, Failure> {
     let list = list(dir);
     match format {
-        AnalyzeFormat::Json => {
-            let json = serde_json::to_string_pretty(&list).map_err(Failure::new)?;
-            Ok(json + "\n")
-        }
+        AnalyzeFormat::Json => output::json(&list),
         AnalyzeFormat::Text if columns().is_some() => Ok(lines(&list)),
         AnalyzeFormat::Text => Ok(tables(&list).iter().map(text::table).collect::<Vec<_>>().join("\n")),
         AnalyzeFormat::Csv => Ok(tables(&list).iter().map(csv::render).collect::<Vec<_>>().join("\n")),

@@ -10,6 +10,7 @@ mod out;
 use crate::cli::{AnalyzeArgs, AnalyzeFormat};
 use crate::exit::{Exit, Failure, columns, complain, note};
 use crate::input;
+use crate::output;
 use analyses::report::{Report, csv, escape, json, png, records, text};
 use experiment::questions::{answers, chosen};
 use out::Target;
@@ -143,8 +144,7 @@ fn write_reports(
         }
         AnalyzeFormat::Json => {
             let all = All { schema_version: 1, trace: dir.manifest(), reports };
-            let json = serde_json::to_string_pretty(&all).map_err(Failure::new)?;
-            target.write("", (json + "\n").as_bytes())?;
+            target.write("", output::json(&all)?.as_bytes())?;
         }
         AnalyzeFormat::Csv => write_csv(reports, target)?,
         AnalyzeFormat::Parquet => {

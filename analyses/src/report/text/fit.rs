@@ -90,9 +90,11 @@ pub fn aligned(lines: &[Vec<String>], heads: usize, numbers: &[bool], within: Op
     Aligned { text: parts.join("\n"), cut }
 }
 
-/// What is said below a table some of whose words were cut.
-pub fn said_of_cuts(columns: usize) -> String {
-    format!("Cut to {columns} columns; --wide shows all of it.")
+/// What is said below tables some of whose words were cut, with a line end; nothing where none were.
+pub fn said_of_cuts(within: Option<usize>, cut: bool) -> String {
+    let said =
+        |columns| wrapped(&format!("Cut to {columns} columns; --wide shows all of it."), within, 0) + "\n";
+    within.filter(|_| cut).map_or_else(String::new, said)
 }
 
 /// The columns that stand beside each other: all, or parts of them, each with the first columns again by which a row is told from the others.

@@ -43,9 +43,7 @@ pub fn render_within(report: &Report, within: Option<usize>) -> String {
     let mut last: String = report.notes.iter().map(|note| sentence(note)).collect();
     last.extend(report.failures.iter().map(|failure| sentence(&format!("CHECK FAILED: {failure}"))));
     last += &sentence(&render_cost(&report.cost));
-    if let (Some(columns), true) = (within, cut) {
-        last += &sentence(&said_of_cuts(columns));
-    }
+    last += &said_of_cuts(within, cut);
     parts.push(last);
     parts.join("\n")
 }

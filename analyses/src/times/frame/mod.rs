@@ -14,7 +14,7 @@ mod line;
 mod names;
 pub mod state;
 
-use crate::report::{Cell, Report, Table, capitalized, most, share};
+use crate::report::{Cell, Report, Table, capitalized, counted, most, share};
 pub(crate) use columns::SHEETS;
 pub use names::Frame;
 use names::{draw, kinds, named, numbered, pass, pipeline, short};
@@ -68,10 +68,7 @@ fn ms(ns: u64) -> String {
 fn headlines(of: &Frame<'_>, passes: &Groups, pipelines: &Groups) -> Vec<String> {
     let total = total(of);
     let work = kinds(of, 0..of.actions.len());
-    let in_passes = match passes.keys().filter(|k| k.0 != 0).count() {
-        1 => "1 render pass".to_owned(),
-        n => format!("{n} render passes"),
-    };
+    let in_passes = counted(passes.keys().filter(|k| k.0 != 0).count() as u64, "render pass");
     let what = format!("Frame {} has {work} in {in_passes}", of.number);
     let dearest = most(0..of.actions.len(), |n| of.own.get(*n).copied().flatten().unwrap_or(0));
     let Some(n) = dearest.filter(|_| total > 0) else { return vec![format!("{what}; no times are known.")] };

@@ -71,15 +71,9 @@ pub fn kinds(of: &Frame<'_>, rows: impl Iterator<Item = usize>) -> String {
             _ => draws += 1,
         }
     }
-    let dispatches = match dispatches {
-        0 => String::new(),
-        1 => "1 dispatch".to_owned(),
-        n => format!("{n} dispatches"),
-    };
-    let some = |n: u64, what| if n == 0 { String::new() } else { counted(n, what) };
-    let mut all = vec![some(draws, "draw"), dispatches, some(traces, "trace")];
-    all.retain(|s| !s.is_empty());
-    match all.as_slice() {
+    let all = [(draws, "draw"), (dispatches, "dispatch"), (traces, "trace")];
+    let some: Vec<String> = all.into_iter().filter(|k| k.0 > 0).map(|(n, what)| counted(n, what)).collect();
+    match some.as_slice() {
         [] => counted(0u64, "draw"),
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         [one, ..] => one.clone(),
