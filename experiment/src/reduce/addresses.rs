@@ -1,20 +1,24 @@
-//! What ray tracing reads by address: acceleration structures, shader binding tables, instances and geometry, and what a capture knows of
-//! addresses and of shader groups' handles.
+//! What commands read by address, or as the size of their work: buffers whose addresses are in constants or in other buffers, acceleration structures, shader
+//! binding tables, instances and geometry, indirect commands, and what a capture knows of addresses and of shader groups' handles.
 //!
-//! Commands that trace or build name little of it, and without it a GPU may never end. So each of them needs what is there when it is submitted: the contents of
-//! buffers that have addresses, with the commands that wrote them and their submissions, builds, and queries of addresses and handles; and the barriers before it
-//! in its command buffer. Guarantees: of two that write the same bytes the later counts. Refuses nothing. Not known: what shaders write, addresses in other
-//! buffers' texels, structures that ray queries read, and waits between submissions.
+//! Commands name little of it, and without it a GPU may never end. So an address is as good as a name; and each command needs what is there when it is submitted,
+//! with the commands that wrote it and their submissions. One that traces or builds: the contents of all buffers that have addresses, builds, queries of
+//! addresses and handles, and the barriers before it in its command buffer. One that runs other shaders: of what its constants and descriptors lead to, the contents of what is
+//! named by address, addresses in other buffers, and builds of the structures that ray queries read. What a dispatch leads to it may have written, too.
+//! Guarantees: of two that write the same bytes the later counts, and of two dispatches of the same pipeline on the same buffers. Refuses nothing. Not known: what
+//! other stages write, addresses that shaders compute or read from texels, and all but a buffer's last 4,096 writes.
 
-use super::needs::Filled;
+use super::needs::{Contents, Filled, Named};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
+use world::ranges::Ranges;
 
-/// VkBufferUsageFlags of buffers that are read by address: shader device address, shader binding table, build input of acceleration structures and of micromaps.
-const BY_ADDRESS: u64 = 0x2_0000 | 0x400 | 0x8_0000 | 0x80_0000;
+/// VkBufferUsageFlags of buffers that are read by address or as the size of work: shader device address, shader binding table, build input of acceleration
+/// structures and of micromaps, indirect commands.
+const BY_ADDRESS: u64 = 0x2_0000 | 0x400 | 0x8_0000 | 0x80_0000 | 0x100;
 
 /// Beginnings of the names of commands that read by address.
 const READERS: [&str; 3] = ["vkCmdTraceRays", "vkCmdBuildAccelerationStructure", "vkCmdBuildMicromaps"];
@@ -27,46 +31,72 @@ const QUERIES: [(&str, &str); 4] = [
     ("RayTracingCaptureReplayShaderGroupHandlesKHR", "pipeline"),
 ];
 
-/// Uses that are followed, at most.
+/// Uses that are followed, and writes of a buffer that are known, at most.
 const MOST_USES: usize = 1 << 25;
+const MOST_WRITES: usize = 1 << 12;
 
 /// What a recorded command does once it is submitted.
 #[derive(Clone, Debug)]
 enum Effect {
-    /// It writes bytes of a buffer, from another.
-    Write(u64, Range<u64>, Option<u64>, u32),
+    /// It writes bytes of a buffer, in which these objects' addresses are.
+    Write(u64, Range<u64>, Vec<u64>, u32),
+    /// It copies bytes: from a buffer and its first byte, to bytes of another.
+    Copy((u64, u64), (u64, Range<u64>), u32),
     /// It builds or copies an acceleration structure.
     Build(u64, u32),
-    /// It reads by address, but none of the structures that it builds anew.
-    Read(Vec<u64>, u32),
+    /// It traces or builds, and reads by address all but the structures that it builds anew.
+    ReadAll(Vec<u64>, u32),
+    /// It runs shaders that read what these lead to; and may write it, or not.
+    Read(Vec<Named>, bool, u32),
     /// It runs another command buffer.
     Run(u64),
+}
+
+/// Bytes of a buffer that were written.
+#[derive(Clone, Debug)]
+struct Write {
+    bytes: Range<u64>,
+    /// The command, and its submission.
+    by: [u32; 2],
+    /// Objects whose addresses are in them.
+    holds: Vec<u64>,
 }
 
 /// A buffer.
 #[derive(Clone, Debug, Default)]
 struct Buffer {
     size: u64,
-    /// It is read by address.
+    /// It is read by address, or as the size of work.
     read: bool,
     /// Its memory, and where in it.
     memory: Option<(u64, u64)>,
-    /// Its bytes, and the blocks that wrote them.
-    written: Vec<(Range<u64>, [u32; 2])>,
+    writes: Vec<Write>,
 }
 
 impl Buffer {
-    fn write(&mut self, bytes: Range<u64>, by: [u32; 2]) {
+    fn write(&mut self, bytes: Range<u64>, by: [u32; 2], holds: Vec<u64>) {
         let bytes = bytes.start..bytes.end.min(self.size);
         if bytes.start < bytes.end {
-            self.written.retain(|(w, _)| w.start < bytes.start || bytes.end < w.end);
-            self.written.push((bytes, by));
+            self.writes.retain(|w| w.bytes.start < bytes.start || bytes.end < w.bytes.end);
+            if self.writes.len() == MOST_WRITES {
+                self.writes.remove(0);
+            }
+            self.writes.push(Write { bytes, by, holds });
         }
     }
 
     fn writers(&self) -> impl Iterator<Item = u32> {
-        self.written.iter().flat_map(|w| w.1)
+        self.writes.iter().flat_map(|w| w.by)
     }
+}
+
+/// A dispatch that was submitted.
+#[derive(Debug)]
+struct Ran {
+    /// The command, and its submission.
+    by: [u32; 2],
+    /// What it may have written.
+    reached: BTreeSet<u64>,
 }
 
 /// See the module's header.
@@ -77,8 +107,14 @@ pub struct Addresses {
     memories: HashMap<u64, (Vec<u64>, u64)>,
     /// By object: what asked for its address or handles first, or says them.
     asked: BTreeMap<u64, u32>,
+    /// Addresses that were asked for.
+    ranges: Ranges<()>,
+    /// By object, where it is.
+    places: HashMap<u64, u64>,
     /// By acceleration structure: the command that built it, and its submission.
     built: BTreeMap<u64, [u32; 2]>,
+    /// By what they were given: the last dispatches.
+    ran: BTreeMap<Vec<Named>, Ran>,
     /// Metadata that build what a trimmed capture begins with.
     state: Vec<u32>,
     /// By command buffer.
@@ -87,15 +123,15 @@ pub struct Addresses {
     barriers: HashMap<u64, Vec<u32>>,
     /// Changes whenever something of all this does.
     version: u64,
-    /// By command that reads: the version that it was submitted with last.
+    /// By command that traces or builds: the version that it was submitted with last.
     submitted: HashMap<u32, u64>,
     /// What is needed, and by whom.
     pub uses: Vec<(u32, u32)>,
 }
 
 impl Addresses {
-    /// A call, and what it puts into objects.
-    pub fn call(&mut self, call: &Call, filled: &[Filled], at: u32) {
+    /// A call, what it puts into objects, and the objects whose addresses are in its data.
+    pub fn call(&mut self, call: &Call, filled: &[Filled], held: &[u64], at: u32) {
         let (name, v) = (call.command.canonical, View::call(&call.image));
         let number = |v: View<'_>, name: &str| v.u64(name).unwrap_or(0);
         let first = || call.image.u64(0);
@@ -125,13 +161,13 @@ impl Addresses {
                 let (from, to) = (number(of, "srcBuffer"), number(of, "dstBuffer"));
                 for r in of.structs("pRegions") {
                     let bytes = span(number(r, "dstOffset"), number(r, "size"));
-                    self.effect(first(), Effect::Write(to, bytes, Some(from), at));
+                    self.effect(first(), Effect::Copy((from, number(r, "srcOffset")), (to, bytes), at));
                 }
             }
             "vkCmdUpdateBuffer" | "vkCmdFillBuffer" => {
                 let size = v.u64("dataSize").unwrap_or_else(|| number(v, "size"));
                 let bytes = span(number(v, "dstOffset"), size);
-                self.effect(first(), Effect::Write(number(v, "dstBuffer"), bytes, None, at));
+                self.effect(first(), Effect::Write(number(v, "dstBuffer"), bytes, held.to_vec(), at));
             }
             "vkCmdExecuteCommands" => {
                 let of = v.u64s("pCommandBuffers");
@@ -139,7 +175,7 @@ impl Addresses {
             }
             _ if READERS.iter().any(|r| name.starts_with(r)) => {
                 let anew = filled.iter().filter(|f| !f.reads).map(|f| f.object).collect();
-                self.effect(first(), Effect::Read(anew, at));
+                self.effect(first(), Effect::ReadAll(anew, at));
                 self.needs(self.barriers.get(&first()).cloned().unwrap_or_default(), at);
             }
             _ if name.starts_with("vkGet") => {
@@ -147,6 +183,9 @@ impl Addresses {
                 let named = |of: &str| v.u64(of).or_else(|| v.one("pInfo").and_then(|i| i.u64(of)));
                 if let Some(object) = query.and_then(|q| named(q.1)) {
                     self.known(object, at);
+                    if name.contains("Address") {
+                        self.is_at(object, call.image.u64(call.image.ret_at()));
+                    }
                 }
             }
             _ => {}
@@ -186,6 +225,41 @@ impl Addresses {
         }
     }
 
+    fn is_at(&mut self, object: u64, address: u64) {
+        let size = self.buffers.get(&object).map_or(1, |b| b.size);
+        if address != 0 && self.places.insert(object, address) != Some(address) {
+            self.ranges.insert(address, object, size, ());
+        }
+    }
+
+    /// The objects whose addresses these are, and what asked for them.
+    pub fn at(&self, addresses: impl Iterator<Item = u64>) -> BTreeMap<u64, Option<u32>> {
+        let Some((first, last)) = self.ranges.bounds() else { return BTreeMap::new() };
+        let may = addresses.filter(|a| (first..last).contains(a));
+        let objects = may.filter_map(|a| self.ranges.at(a)).map(|found| found.0);
+        objects.map(|object| (object, self.asked.get(&object).copied())).collect()
+    }
+
+    /// The objects whose addresses are in data.
+    pub fn held(&self, data: &[u8]) -> BTreeMap<u64, Option<u32>> {
+        let words = |at| data.get(at..).unwrap_or_default().chunks_exact(8);
+        // (GLSL's scalar layout aligns them to four bytes)
+        let all = words(0).chain(words(4));
+        self.at(all.map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())))
+    }
+
+    /// Some address was asked for, and is known.
+    pub fn any(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+
+    /// A command of this command buffer runs shaders with these objects bound or in its constants, and may write what they lead to.
+    pub fn runs(&mut self, buffer: u64, with: Vec<Named>, writes: bool, at: u32) {
+        if !with.is_empty() {
+            self.effect(buffer, Effect::Read(with, writes, at));
+        }
+    }
+
     /// Metadata build what a trimmed capture begins with: all of it is needed.
     pub fn state(&mut self, at: u32) {
         self.version += 1;
@@ -193,15 +267,15 @@ impl Addresses {
     }
 
     /// Metadata write a buffer's contents.
-    pub fn contents(&mut self, buffer: u64, size: u64, at: u32) {
+    pub fn contents(&mut self, buffer: u64, size: u64, holds: Vec<u64>, at: u32) {
         self.version += 1;
         if let Some(b) = self.buffers.get_mut(&buffer) {
-            b.write(span(0, size), [at; 2]);
+            b.write(span(0, size), [at; 2], holds);
         }
     }
 
     /// Metadata write memory, from where it is mapped on.
-    pub fn fill(&mut self, memory: u64, first: u64, size: u64, at: u32) {
+    pub fn fill(&mut self, memory: u64, first: u64, size: u64, holds: &[u64], at: u32) {
         let Some((buffers, mapped)) = self.memories.get(&memory) else { return };
         self.version += 1;
         let first = mapped.saturating_add(first);
@@ -210,7 +284,7 @@ impl Addresses {
             let begin = b.memory.map_or(0, |m| m.1);
             if first < begin.saturating_add(b.size) && first.saturating_add(size) > begin {
                 let end = first.saturating_add(size) - begin;
-                b.write(first.saturating_sub(begin)..end, [at; 2]);
+                b.write(first.saturating_sub(begin)..end, [at; 2], holds.to_vec());
             }
         }
     }
@@ -218,44 +292,94 @@ impl Addresses {
     /// An object is gone.
     pub fn gone(&mut self, object: u64) {
         self.version += 1;
-        self.buffers.remove(&object);
+        if let Some(address) = self.places.remove(&object) {
+            self.ranges.remove(address, object);
+        }
+        if self.buffers.remove(&object).is_some() {
+            self.ran.retain(|_, r| !r.reached.contains(&object));
+        }
         self.memories.remove(&object);
         self.asked.remove(&object);
         self.built.remove(&object);
     }
 
     /// These command buffers are submitted.
-    pub fn submit(&mut self, buffers: impl Iterator<Item = u64>, at: u32) {
-        buffers.for_each(|b| self.run(b, at, 0));
+    pub fn submit(&mut self, buffers: impl Iterator<Item = u64>, contents: &Contents, at: u32) {
+        buffers.for_each(|b| self.run(b, contents, at, 0));
     }
 
-    fn run(&mut self, buffer: u64, at: u32, depth: usize) {
+    fn run(&mut self, buffer: u64, contents: &Contents, at: u32, depth: usize) {
         // (a damaged capture may have one that runs itself)
         let Some(effects) = self.effects.get(&buffer).filter(|_| depth < 4).cloned() else { return };
         for effect in effects {
             match effect {
-                Effect::Write(to, bytes, from, command) => {
-                    let from = from.and_then(|b| self.buffers.get(&b));
-                    let sources: Vec<u32> = from.into_iter().flat_map(Buffer::writers).collect();
-                    let Some(b) = self.buffers.get_mut(&to).filter(|b| b.read) else { continue };
-                    b.write(bytes, [command, at]);
-                    self.version += 1;
-                    self.needs(sources, command);
+                Effect::Write(to, bytes, holds, command) => self.write(to, bytes, [command, at], holds),
+                Effect::Copy((from, first), (to, bytes), command) => {
+                    let read = span(first, bytes.end - bytes.start);
+                    let over = |w: &&Write| w.bytes.start < read.end && read.start < w.bytes.end;
+                    let of = self.buffers.get(&from).into_iter().flat_map(|b| &b.writes).filter(over);
+                    let (mut sources, mut holds) = (vec![], BTreeSet::new());
+                    of.for_each(|w| (sources.extend(w.by), holds.extend(&w.holds)).0);
+                    let read = self.buffers.get(&to).is_some_and(|b| b.read) || !holds.is_empty();
+                    self.write(to, bytes, [command, at], holds.into_iter().collect());
+                    if read {
+                        self.needs(sources, command);
+                    }
                 }
                 Effect::Build(structure, command) => self.is_built(structure, [command, at]),
-                Effect::Read(anew, command) => {
+                Effect::ReadAll(anew, command) => {
                     let anything = self.submitted.insert(command, self.version) != Some(self.version);
                     if anything && self.uses.len() < MOST_USES {
                         let data = self.buffers.values().filter(|b| b.read).flat_map(Buffer::writers);
                         let built = self.built.iter().filter(|b| !anew.contains(b.0));
                         let built = built.flat_map(|b| *b.1);
-                        let all = data.chain(built).chain(self.asked.values().copied());
+                        let ran = self.ran.values().flat_map(|r| r.by);
+                        let all = data.chain(built).chain(self.asked.values().copied()).chain(ran);
                         let all: BTreeSet<u32> = all.chain(self.state.iter().copied()).collect();
                         self.needs(all, command);
                     }
                 }
-                Effect::Run(other) => self.run(other, at, depth + 1),
+                Effect::Read(with, writes, command) => {
+                    if self.uses.len() < MOST_USES {
+                        self.reads(with, writes, [command, at], contents);
+                    }
+                }
+                Effect::Run(other) => self.run(other, contents, at, depth + 1),
             }
+        }
+    }
+
+    fn write(&mut self, buffer: u64, bytes: Range<u64>, by: [u32; 2], holds: Vec<u64>) {
+        if let Some(b) = self.buffers.get_mut(&buffer) {
+            self.version += u64::from(b.read);
+            b.write(bytes, by, holds);
+        }
+    }
+
+    /// Shaders run, of what these lead to.
+    fn reads(&mut self, with: Vec<Named>, writes: bool, by: [u32; 2], contents: &Contents) {
+        let (mut known, mut all, mut next) = (BTreeSet::new(), BTreeSet::new(), with.clone());
+        while let Some((object, by_address)) = next.pop() {
+            if !known.insert((object, by_address)) {
+                continue;
+            }
+            next.extend(contents.of(object).flat_map(|by| contents.named(by)));
+            all.extend(self.built.get(&object).into_iter().flatten());
+            let of = self.buffers.get(&object).into_iter().flat_map(|b| &b.writes);
+            for w in of.filter(|w| by_address || !w.holds.is_empty()) {
+                all.extend(w.by);
+                next.extend(w.holds.iter().map(|h| (*h, true)));
+            }
+        }
+        let by_address: Vec<u64> = known.iter().filter(|k| k.1).map(|k| k.0).collect();
+        let wrote = self.ran.values().filter(|r| by_address.iter().any(|object| r.reached.contains(object)));
+        all.extend(wrote.flat_map(|r| r.by));
+        self.needs(all, by[0]);
+        let reached = known.into_iter().map(|k| k.0).filter(|id| self.buffers.contains_key(id));
+        let reached: BTreeSet<u64> = reached.collect();
+        if writes && reached.iter().any(|id| self.buffers[id].read) {
+            self.version += 1;
+            self.ran.insert(with, Ran { by, reached });
         }
     }
 

@@ -99,7 +99,7 @@ impl<'c> Elements<'c> {
         let (mut of_calls, mut of_elements) = (vec![], vec![]);
         let by_address = graph(capture)?.by_address;
         each(capture, &mut |block, call| {
-            // (without these no trace ends)
+            // (without these a GPU may never end)
             if by_address.contains(&(block as u32)) {
                 return;
             }

@@ -5,11 +5,13 @@
 //! Guarantees: what is left out leaves no block behind that names what it made. Refuses captures of several files, and blocks that cannot be read.
 
 use super::addresses::Addresses;
-use super::needs::{self, Parts};
+use super::needs::{self, Contents, Named, Parts};
+use super::waits::Waits;
 use gfxr_parse::ahead::{Call, What, read};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
 use gfxr_parse::meta::{Meta, id};
 use gfxr_parse::schema::{HandleId, handle_named};
+use gfxr_parse::view::View;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -18,8 +20,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub struct Graph {
     /// By block: those that use what it makes.
     users: Vec<Vec<u32>>,
-    /// Blocks without parts of which ray tracing would read what is not there ([`super::addresses`]).
+    /// Blocks without parts of which shaders would read what is not there ([`super::addresses`]).
     pub by_address: BTreeSet<u32>,
+    waits: Waits,
     /// What belongs together, from large to small.
     pub levels: Vec<Level>,
 }
@@ -59,6 +62,8 @@ struct Reading {
     of: Graph,
     /// The type VkCommandBuffer.
     command_buffer: Option<HandleId>,
+    /// Types of shaders, of what they read, and of what leads to it.
+    read: Vec<HandleId>,
     /// By object: the block that made it last.
     made: HashMap<u64, u32>,
     runs: Vec<u32>,
@@ -70,8 +75,7 @@ struct Reading {
     sets: HashSet<u32>,
     /// By command buffer.
     open: HashMap<u64, Open>,
-    /// By object: what is in it.
-    filled: HashMap<u64, Parts>,
+    contents: Contents,
     addresses: Addresses,
 }
 
@@ -93,7 +97,11 @@ impl Graph {
     /// Of a capture.
     pub fn of(capture: &Capture) -> Result<Graph, String> {
         let (mut scratch, mut frames) = (Scratch::new(), FrameCounter::with_rule(FrameRule::detect(capture)));
-        let mut r = Reading { command_buffer: handle_named("VkCommandBuffer"), ..Reading::default() };
+        let types =
+            ["VkPipeline", "VkShaderEXT", "VkDescriptorSet", "VkBuffer", "VkAccelerationStructureKHR"];
+        let of_types = types.into_iter().filter_map(handle_named).collect();
+        let command_buffer = handle_named("VkCommandBuffer");
+        let mut r = Reading { command_buffer, read: of_types, ..Reading::default() };
         let mut blocks = capture.blocks_of_main_file();
         for block in &mut blocks {
             if block.meta_type() == Some(id::EXECUTE_BLOCKS) {
@@ -107,15 +115,21 @@ impl Graph {
             match what {
                 What::Call(call) => r.call(&call, at),
                 What::Meta(meta, _) => {
-                    let of = match &meta.meta {
-                        Meta::FillMemory(m) => Some(m.memory),
-                        Meta::InitBuffer(m) => Some(m.buffer),
-                        Meta::InitImage(m) => Some(m.image),
-                        _ => None,
+                    let (of, data) = match &meta.meta {
+                        Meta::FillMemory(m) => (Some(m.memory), Some(m.data)),
+                        Meta::InitBuffer(m) => (Some(m.buffer), Some(m.data)),
+                        Meta::InitImage(m) => (Some(m.image), None),
+                        _ => (None, None),
                     };
+                    let mut holds = vec![];
+                    if let Some(data) = data.filter(|_| r.addresses.any()) {
+                        holds = r.holds(data.bytes(&mut scratch).map_err(|e| e.to_string())?, at);
+                    }
                     match &meta.meta {
-                        Meta::FillMemory(m) => r.addresses.fill(m.memory, m.offset, m.data.size(), at),
-                        Meta::InitBuffer(m) => r.addresses.contents(m.buffer, m.data.size(), at),
+                        Meta::FillMemory(m) => {
+                            r.addresses.fill(m.memory, m.offset, m.data.size(), &holds, at)
+                        }
+                        Meta::InitBuffer(m) => r.addresses.contents(m.buffer, m.data.size(), holds, at),
                         Meta::OpaqueAddress(m) => r.addresses.known(m.object, at),
                         Meta::ShaderGroups(m) => r.addresses.known(m.pipeline, at),
                         Meta::BuildAcceleration(_) | Meta::CopyAcceleration(_) => r.addresses.state(at),
@@ -153,6 +167,11 @@ impl Graph {
         gone
     }
 
+    /// Puts back what cannot go, with what was gone before.
+    pub fn keep(&self, before: &[bool], gone: &mut [bool]) {
+        self.waits.keep(before, gone);
+    }
+
     /// These blocks, and all that cannot stay without them.
     pub fn with_users(&self, blocks: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut all: Vec<u32> = blocks.into_iter().collect();
@@ -175,8 +194,23 @@ impl Reading {
     /// A block names an object; and needs what is in it.
     fn uses(&mut self, id: u64, at: u32, contents: bool) {
         let maker = self.made.get(&id).copied();
-        let filled = self.filled.get(&id).filter(|_| contents).into_iter().flat_map(|parts| parts.used(!0));
-        maker.into_iter().chain(filled).for_each(|by| self.of.user(by, at));
+        maker.into_iter().for_each(|by| self.of.user(by, at));
+        self.contents.of(id).filter(|_| contents).for_each(|by| self.of.user(by, at));
+    }
+
+    /// A block's data name objects by their addresses: which.
+    fn holds(&mut self, data: &[u8], at: u32) -> Vec<u64> {
+        let held = self.addresses.held(data);
+        self.named(held, at)
+    }
+
+    /// A block names objects by their addresses.
+    fn named(&mut self, by_address: BTreeMap<u64, Option<u32>>, at: u32) -> Vec<u64> {
+        for (object, asked) in &by_address {
+            self.uses(*object, at, true);
+            asked.iter().for_each(|by| self.of.user(*by, at));
+        }
+        by_address.into_keys().collect()
     }
 
     fn call(&mut self, call: &Call, at: u32) {
@@ -191,20 +225,36 @@ impl Reading {
             // (what is asked for again, as a queue is, was made before)
             if let Entry::Vacant(new) = self.made.entry(id(h.at)) {
                 new.insert(at);
-                self.filled.remove(&id(h.at));
+                self.contents.empty(id(h.at));
             }
         }
-        self.addresses.call(call, &filled, at);
+        let addressed = self.addresses.at(call.image.addresses.iter().map(|a| id(*a)));
+        let mut by_address = self.named(addressed, at);
+        let (v, mut held) = (View::call(&call.image), vec![]);
+        let constants = v.bytes("pValues").or_else(|| v.one("pPushConstantsInfo")?.bytes("pValues"));
+        if let Some(data) = constants.or_else(|| v.bytes("pData")).filter(|_| name.starts_with("vkCmd")) {
+            held = self.holds(data, at);
+            by_address.extend(&held);
+        }
+        self.addresses.call(call, &filled, &held, at);
+        let parts = needs::set_by(call);
+        if !filled.is_empty() || !parts.is_empty() {
+            let read = call.image.handles.iter().filter(|h| self.read.contains(&h.ty));
+            let read = read.map(|h| (id(h.at), false));
+            self.contents.names(at, read.chain(by_address.into_iter().map(|object| (object, true))));
+        }
         for f in filled {
-            self.filled.entry(f.object).or_default().set(f.part, at);
+            self.contents.put(f, at);
             self.sets.insert(at);
         }
+        let makers = call.image.handles.iter().filter_map(|h| self.made.get(&id(h.at)).copied());
+        self.of.waits.call(call, makers, at);
         if RUNS.iter().any(|r| name.starts_with(r)) {
             self.runs.push(at);
         }
         if name.starts_with("vkQueueSubmit") {
             let buffers = call.image.handles.iter().filter(|h| Some(h.ty) == self.command_buffer);
-            self.addresses.submit(buffers.map(|h| id(h.at)), at);
+            self.addresses.submit(buffers.map(|h| id(h.at)), &self.contents, at);
         }
         if name.starts_with("vkDestroy") || name.starts_with("vkFree") {
             // (its id may come again)
@@ -212,7 +262,7 @@ impl Reading {
             let owners = if ["vkFreeCommandBuffers", "vkFreeDescriptorSets"].contains(&name) { 2 } else { 1 };
             for gone in call.image.handles.iter().skip(owners) {
                 self.made.remove(&id(gone.at));
-                self.filled.remove(&id(gone.at));
+                self.contents.empty(id(gone.at));
                 self.addresses.gone(id(gone.at));
             }
         }
@@ -239,12 +289,17 @@ impl Reading {
         if name.starts_with("vkCmdEndRender") {
             open.pass = None;
         }
-        for part in needs::set_by(call) {
+        for part in parts {
             open.state.set(part, at);
             self.sets.insert(at);
         }
         if let Some(stages) = needs::stages(name) {
             open.state.used(stages).for_each(|by| self.of.user(by, at));
+            let set = open.state.used(stages).flat_map(|by| self.contents.named(by));
+            // (buffers that it names itself say how much work it is)
+            let sizes = call.image.handles.iter().filter(|h| self.read.contains(&h.ty));
+            let with: BTreeSet<Named> = set.chain(sizes.map(|h| (id(h.at), true))).collect();
+            self.addresses.runs(buffer, with.into_iter().collect(), needs::may_write(stages), at);
         }
         if let Some(pair) = PAIRS.iter().find(|p| p.0 == name) {
             open.begun.push((pair.1, at));
@@ -278,100 +333,4 @@ impl Reading {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use gfxr_parse::schema::command_named;
-    use std::path::Path;
-
-    fn sample(name: &str) -> (Capture, Graph) {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples").join(name);
-        let capture = Capture::new(std::fs::read(file).expect("a sample")).expect("a capture");
-        let graph = Graph::of(&capture).expect("it is read");
-        (capture, graph)
-    }
-
-    /// The blocks of a command.
-    fn places(capture: &Capture, command: &str) -> Vec<u32> {
-        let id = command_named(command).map(|c| c.id);
-        let all = (0..).zip(capture.blocks());
-        all.filter(|(_, b)| b.call_id().is_some() && b.call_id() == id).map(|(n, _)| n).collect()
-    }
-
-    #[test]
-    fn what_a_trace_reads_by_address_stays_with_it() {
-        let (capture, graph) = sample("closed_rays.gfxr");
-        let traces = places(&capture, "vkCmdTraceRaysKHR");
-        let goes = |b: u32| {
-            let gone = graph.with_users([b]);
-            traces.iter().any(|t| gone.contains(t))
-        };
-        for query in ["vkGetRayTracingShaderGroupHandlesKHR", "vkGetAccelerationStructureDeviceAddressKHR"] {
-            assert!(goes(*places(&capture, query).first().expect(query)), "{query}");
-        }
-        let kinds: Vec<_> = capture.blocks().map(|b| b.meta_type()).collect();
-        let filled = graph.by_address.iter().filter(|b| kinds[**b as usize] == Some(id::FILL_MEMORY));
-        assert!(filled.count() > 1, "{:?}", graph.by_address);
-        let submissions = places(&capture, "vkQueueSubmit");
-        assert!(submissions.iter().filter(|s| goes(**s)).count() > 1, "those that build, too");
-        let kept: Vec<u32> = graph.by_address.iter().copied().filter(|b| !goes(*b)).collect();
-        assert_eq!(kept, [0; 0], "each is needed by a trace");
-        assert!(sample("cubes.gfxr").1.by_address.is_empty());
-    }
-
-    #[test]
-    fn without_its_constants_no_shader_runs() {
-        let (capture, graph) = sample("closed_compute.gfxr");
-        let places = |command| places(&capture, command);
-        let (pushes, dispatches) = (places("vkCmdPushConstants"), places("vkCmdDispatch"));
-        let first = *pushes.first().expect("constants are pushed");
-        let gone = graph.with_users([first]);
-        let next = *dispatches.iter().find(|d| **d > first).expect("a dispatch behind it");
-        assert!(gone.contains(&next), "{gone:?}");
-        assert!(gone.iter().all(|b| *b >= first));
-        // The next push takes its place.
-        let second = *pushes.iter().find(|p| **p > next).expect("another");
-        let later = *dispatches.iter().find(|d| **d > second).expect("a dispatch behind that");
-        assert!(!gone.contains(&later), "{gone:?}");
-        assert!(
-            graph.levels.iter().filter(|l| l.name == "objects").all(|l| !l.groups.contains(&vec![first]))
-        );
-    }
-
-    #[test]
-    fn what_goes_takes_its_users_and_nothing_that_is_left_names_what_is_gone() {
-        let (capture, graph) = sample("cubes.gfxr");
-        let names: Vec<Option<u32>> = capture.blocks().map(|b| b.call_id()).collect();
-        let name = |b: u32| names[b as usize];
-        let of = |command: &str| command_named(command).map(|c| c.id);
-        let all: Vec<u32> = (0..graph.blocks() as u32).collect();
-        let makes = all.iter().copied().find(|b| name(*b) == of("vkCreateInstance")).expect("an instance");
-        // Of an instance everything lives that is not said of the file.
-        let gone = graph.with_users([makes]);
-        let left: Vec<u32> =
-            all.iter().copied().filter(|b| name(*b).is_some() && !gone.contains(b)).collect();
-        assert_eq!(left, [0; 0]);
-        // Of a pipeline its binds live, its draws, and its end.
-        let pipeline =
-            all.iter().copied().find(|b| name(*b) == of("vkCreateGraphicsPipelines")).expect("one");
-        let gone = graph.with_users([pipeline]);
-        let allowed = [
-            "vkCreateGraphicsPipelines",
-            "vkCmdBindPipeline",
-            "vkCmdDraw",
-            "vkCmdDrawIndexed",
-            "vkDestroyPipeline",
-            "vkSetDebugUtilsObjectNameEXT",
-        ]
-        .map(of);
-        assert!(gone.len() > 30 && gone.iter().all(|b| allowed.contains(&name(*b))), "{}", gone.len());
-        // Render passes begin and end within the recording of a command buffer.
-        let level = |name: &str| graph.levels.iter().find(|l| l.name == name).expect("a level");
-        let (recordings, passes) = (&level("command buffers").groups, &level("render passes").groups);
-        assert_eq!(
-            passes.len(),
-            32,
-            "the cubes are recorded twice, what is in front of them in each of 30 frames"
-        );
-        assert!(passes.iter().all(|p| recordings.iter().any(|r| p.iter().all(|b| r.contains(b)))));
-    }
-}
+mod tests;

@@ -21,6 +21,7 @@ mod needs;
 mod parts;
 mod search;
 mod still;
+mod waits;
 
 pub use still::Still;
 

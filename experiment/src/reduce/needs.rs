@@ -1,12 +1,12 @@
 //! What a call needs besides the objects that it names: state that commands before it set, and what is in objects.
 //!
 //! Without a pipeline, a descriptor, its constants, or memory behind a buffer, Vulkan leaves open what a shader does: on a GPU it may never end. So what
-//! sets these goes together with what needs it. Guarantees: of two that set the same the later counts. Refuses nothing. Not known: buffers that
-//! shaders read by address, descriptors written behind the bind, structures that ray queries read and that were built behind their descriptor, dynamic state, memory that a
-//! queue binds, transform feedback's buffers, and all but the last 256 parts of one thing. What ray tracing reads by address is [`super::addresses`]'.
+//! sets these goes together with what needs it. Guarantees: of two that set the same the later counts. Refuses nothing. Not known: descriptors written behind
+//! the bind, dynamic state, memory that a queue binds, transform feedback's buffers, and all but the last 256 parts of one thing. What is read by address is [`super::addresses`]'.
 
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Parts of one thing that are known, at most: the last.
@@ -28,6 +28,11 @@ const ACTIONS: [(&str, u32); 5] = [
 /// The stages whose state a command uses; none of one that runs no shader.
 pub fn stages(command: &str) -> Option<u32> {
     ACTIONS.iter().find(|a| command.starts_with(a.0)).map(|a| a.1)
+}
+
+/// These stages write buffers that others read by address, or as the size of work.
+pub fn may_write(stages: u32) -> bool {
+    stages & !(COMPUTE | RAYS) == 0
 }
 
 /// Something that is set: which of its kind (bytes of constants, sets, bindings), and for which stages.
@@ -206,6 +211,45 @@ impl Filled {
     /// It is an acceleration structure that is built.
     pub fn is_structure(&self) -> bool {
         self.part.kind == STRUCTURE
+    }
+}
+
+/// What is in objects.
+#[derive(Default)]
+pub struct Contents {
+    /// By object.
+    filled: HashMap<u64, Parts>,
+    /// By the block that set or filled something: the objects that it names, and whether by their address.
+    named: HashMap<u32, HashSet<Named>>,
+}
+
+/// An object, and whether it is named by its address.
+pub type Named = (u64, bool);
+
+impl Contents {
+    /// A block puts this into an object.
+    pub fn put(&mut self, filled: Filled, at: u32) {
+        self.filled.entry(filled.object).or_default().set(filled.part, at);
+    }
+
+    /// An object is made, or gone.
+    pub fn empty(&mut self, object: u64) {
+        self.filled.remove(&object);
+    }
+
+    /// A block that sets or fills something names these.
+    pub fn names(&mut self, at: u32, objects: impl Iterator<Item = Named>) {
+        self.named.entry(at).or_default().extend(objects);
+    }
+
+    /// The blocks that put something into an object.
+    pub fn of(&self, object: u64) -> impl Iterator<Item = u32> {
+        self.filled.get(&object).into_iter().flat_map(|parts| parts.used(!0))
+    }
+
+    /// What a block names.
+    pub fn named(&self, by: u32) -> impl Iterator<Item = Named> {
+        self.named.get(&by).into_iter().flatten().copied()
     }
 }
 

@@ -76,6 +76,10 @@ impl Parts for Blocks<'_> {
         self.graph.with_users(units.iter().copied())
     }
 
+    fn keep(&self, before: &[bool], gone: &mut [bool]) {
+        self.graph.keep(before, gone);
+    }
+
     fn written(&self, gone: &[bool]) -> Result<Vec<u8>, Failure> {
         let mut gone = gone.iter();
         rewritten(self.capture, |writer, block| match gone.next() {
@@ -223,13 +227,13 @@ pub struct Data<'c> {
 }
 
 impl<'c> Data<'c> {
-    /// Those of a capture that are not zero, and that no trace reads by address.
+    /// Those of a capture that are not zero, and that nothing reads by address.
     pub fn of(capture: &'c Capture) -> Result<Self, Failure> {
         let mut scratch = Scratch::new();
         let (mut units, mut blocks): (Vec<Piece>, Vec<Vec<u32>>) = (vec![], vec![]);
         let by_address = graph(capture)?.by_address;
         for block in capture.blocks_of_main_file() {
-            // (without these no trace ends)
+            // (without these a GPU may never end)
             if by_address.contains(&(block.index as u32)) {
                 continue;
             }
