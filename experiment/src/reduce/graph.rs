@@ -20,6 +20,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub struct Graph {
     /// By block: those that use what it makes.
     users: Vec<Vec<u32>>,
+    /// By block: those that would run on the device without what it sets.
+    needs: Vec<Vec<u32>>,
+    submissions: Vec<u32>,
     /// Blocks without parts of which shaders would read what is not there ([`super::addresses`]).
     pub by_address: BTreeSet<u32>,
     waits: Waits,
@@ -110,6 +113,7 @@ impl Graph {
             let place = frames.feed(&block);
             let at = r.of.users.len() as u32;
             r.of.users.push(vec![]);
+            r.of.needs.push(vec![]);
             let what = read(&block, place, None, &mut scratch).map_err(|e| e.to_string())?;
             r.frames.entry(place.frame).or_default().push(at);
             match what {
@@ -148,10 +152,12 @@ impl Graph {
 
     /// A block uses another.
     fn user(&mut self, of: u32, at: u32) {
-        let users = &mut self.users[of as usize];
-        if of != at && users.last() != Some(&at) {
-            users.push(at);
-        }
+        add(&mut self.users, of, at);
+    }
+
+    /// A block needs another where it runs on the device.
+    fn needs(&mut self, of: u32, at: u32) {
+        add(&mut self.needs, of, at);
     }
 
     /// How many blocks there are.
@@ -163,7 +169,7 @@ impl Graph {
     pub fn idle(&self) -> Vec<bool> {
         let mut gone = vec![false; self.users.len()];
         let all = self.levels.first().into_iter().flat_map(|l| l.groups.iter().flatten().copied());
-        self.with_users(all).into_iter().for_each(|b| gone[b as usize] = true);
+        self.with_users(&gone.clone(), all).into_iter().for_each(|b| gone[b as usize] = true);
         gone
     }
 
@@ -172,14 +178,16 @@ impl Graph {
         self.waits.keep(before, gone);
     }
 
-    /// These blocks, and all that cannot stay without them.
-    pub fn with_users(&self, blocks: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    /// These blocks, and all that cannot stay without them and what is gone. Where nothing is submitted any more nothing runs, and needs nothing.
+    pub fn with_users(&self, gone: &[bool], blocks: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut all: Vec<u32> = blocks.into_iter().collect();
         let mut known = vec![false; self.users.len()];
         all.retain(|b| !std::mem::replace(&mut known[*b as usize], true));
+        let runs = self.submissions.iter().any(|b| !gone[*b as usize] && !known[*b as usize]);
         let mut next = 0;
         while next < all.len() {
-            for &user in &self.users[all[next] as usize] {
+            let block = all[next] as usize;
+            for &user in self.users[block].iter().chain(self.needs[block].iter().filter(|_| runs)) {
                 if !std::mem::replace(&mut known[user as usize], true) {
                     all.push(user);
                 }
@@ -190,12 +198,20 @@ impl Graph {
     }
 }
 
+/// Another that uses a block.
+fn add(to: &mut [Vec<u32>], of: u32, at: u32) {
+    let users = &mut to[of as usize];
+    if of != at && users.last() != Some(&at) {
+        users.push(at);
+    }
+}
+
 impl Reading {
     /// A block names an object; and needs what is in it.
     fn uses(&mut self, id: u64, at: u32, contents: bool) {
         let maker = self.made.get(&id).copied();
         maker.into_iter().for_each(|by| self.of.user(by, at));
-        self.contents.of(id).filter(|_| contents).for_each(|by| self.of.user(by, at));
+        self.contents.of(id).filter(|_| contents).for_each(|by| self.of.needs(by, at));
     }
 
     /// A block's data name objects by their addresses: which.
@@ -208,7 +224,7 @@ impl Reading {
     fn named(&mut self, by_address: BTreeMap<u64, Option<u32>>, at: u32) -> Vec<u64> {
         for (object, asked) in &by_address {
             self.uses(*object, at, true);
-            asked.iter().for_each(|by| self.of.user(*by, at));
+            asked.iter().for_each(|by| self.of.needs(*by, at));
         }
         by_address.into_keys().collect()
     }
@@ -253,6 +269,7 @@ impl Reading {
             self.runs.push(at);
         }
         if name.starts_with("vkQueueSubmit") {
+            self.of.submissions.push(at);
             let buffers = call.image.handles.iter().filter(|h| Some(h.ty) == self.command_buffer);
             self.addresses.submit(buffers.map(|h| id(h.at)), &self.contents, at);
         }
@@ -294,7 +311,7 @@ impl Reading {
             self.sets.insert(at);
         }
         if let Some(stages) = needs::stages(name) {
-            open.state.used(stages).for_each(|by| self.of.user(by, at));
+            open.state.used(stages).for_each(|by| self.of.needs(by, at));
             let set = open.state.used(stages).flat_map(|by| self.contents.named(by));
             // (buffers that it names itself say how much work it is)
             let sizes = call.image.handles.iter().filter(|h| self.read.contains(&h.ty));
@@ -311,7 +328,7 @@ impl Reading {
 
     fn finish(mut self) -> Graph {
         for (of, by) in std::mem::take(&mut self.addresses.uses) {
-            self.of.user(of, by);
+            self.of.needs(of, by);
             self.sets.insert(of);
             self.of.by_address.insert(of);
         }

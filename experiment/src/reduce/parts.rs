@@ -30,8 +30,8 @@ pub trait Parts {
     fn units(&self) -> usize;
     /// What belongs together, from large to small.
     fn levels(&self) -> &[Level];
-    /// These, and all that cannot stay without them.
-    fn with_users(&self, units: &[u32]) -> Vec<u32> {
+    /// These, and all that cannot stay without them and what is gone.
+    fn with_users(&self, _gone: &[bool], units: &[u32]) -> Vec<u32> {
         units.to_vec()
     }
     /// Puts back into `gone` what cannot go, with what was gone before.
@@ -72,8 +72,8 @@ impl Parts for Blocks<'_> {
         &self.graph.levels
     }
 
-    fn with_users(&self, units: &[u32]) -> Vec<u32> {
-        self.graph.with_users(units.iter().copied())
+    fn with_users(&self, gone: &[bool], units: &[u32]) -> Vec<u32> {
+        self.graph.with_users(gone, units.iter().copied())
     }
 
     fn keep(&self, before: &[bool], gone: &mut [bool]) {

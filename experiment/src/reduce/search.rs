@@ -218,7 +218,7 @@ impl Search<'_, '_> {
                     return Ok(false);
                 }
                 let units = some.iter().flat_map(|g| g.iter().copied()).filter(|b| !self.gone[*b as usize]);
-                let all = self.parts.with_users(&units.collect::<Vec<_>>());
+                let all = self.parts.with_users(&self.gone, &units.collect::<Vec<_>>());
                 if all.is_empty() || !self.without(&all)? {
                     kept.extend(some.iter().rev().copied());
                 }

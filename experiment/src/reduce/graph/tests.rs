@@ -23,7 +23,7 @@ fn what_a_trace_reads_by_address_stays_with_it() {
     let (capture, graph) = sample("closed_rays.gfxr");
     let traces = places(&capture, "vkCmdTraceRaysKHR");
     let goes = |b: u32| {
-        let gone = graph.with_users([b]);
+        let gone = graph.with_users(&vec![false; graph.blocks()], [b]);
         traces.iter().any(|t| gone.contains(t))
     };
     for query in ["vkGetRayTracingShaderGroupHandlesKHR", "vkGetAccelerationStructureDeviceAddressKHR"] {
@@ -44,7 +44,10 @@ fn goes_with(name: &str, needed: &str, user: &str) {
     let (capture, graph) = sample(name);
     let first = places(&capture, needed)[0];
     let next = places(&capture, user).into_iter().find(|u| *u > first).expect("one behind it");
-    assert!(graph.with_users([first]).contains(&next), "{name}: {needed} {first} without {user} {next}");
+    assert!(
+        graph.with_users(&vec![false; graph.blocks()], [first]).contains(&next),
+        "{name}: {needed} {first} without {user} {next}"
+    );
 }
 
 #[test]
@@ -71,7 +74,7 @@ fn without_its_constants_no_shader_runs() {
     let places = |command| places(&capture, command);
     let (pushes, dispatches) = (places("vkCmdPushConstants"), places("vkCmdDispatch"));
     let first = *pushes.first().expect("constants are pushed");
-    let gone = graph.with_users([first]);
+    let gone = graph.with_users(&vec![false; graph.blocks()], [first]);
     let next = *dispatches.iter().find(|d| **d > first).expect("a dispatch behind it");
     assert!(gone.contains(&next), "{gone:?}");
     assert!(gone.iter().all(|b| *b >= first));
@@ -91,12 +94,12 @@ fn what_goes_takes_its_users_and_nothing_that_is_left_names_what_is_gone() {
     let all: Vec<u32> = (0..graph.blocks() as u32).collect();
     let makes = all.iter().copied().find(|b| name(*b) == of("vkCreateInstance")).expect("an instance");
     // Of an instance everything lives that is not said of the file.
-    let gone = graph.with_users([makes]);
+    let gone = graph.with_users(&vec![false; graph.blocks()], [makes]);
     let left: Vec<u32> = all.iter().copied().filter(|b| name(*b).is_some() && !gone.contains(b)).collect();
     assert_eq!(left, [0; 0]);
     // Of a pipeline its binds live, its draws, and its end.
     let pipeline = all.iter().copied().find(|b| name(*b) == of("vkCreateGraphicsPipelines")).expect("one");
-    let gone = graph.with_users([pipeline]);
+    let gone = graph.with_users(&vec![false; graph.blocks()], [pipeline]);
     let allowed = [
         "vkCreateGraphicsPipelines",
         "vkCmdBindPipeline",
