@@ -1,12 +1,11 @@
 //! What commands read by address, or as the size of their work: buffers whose addresses are in constants or in other buffers, acceleration structures, shader
 //! binding tables, instances and geometry, indirect commands, and what a capture knows of addresses and of shader groups' handles.
 //!
-//! Commands name little of it, and without it a GPU may never end. So an address is as good as a name; and each command needs what is there when it is submitted,
-//! with the commands that wrote it and their submissions. One that traces or builds: the contents of all buffers that have addresses, builds, queries of
-//! addresses and handles, and the barriers before it in its command buffer. One that runs other shaders: of what its constants and descriptors lead to, the contents of what is
-//! named by address, addresses in other buffers, and builds of the structures that ray queries read. What a dispatch leads to it may have written, too.
+//! Commands name little of it, and without it a GPU may never end. So an address is as good as a name; and each command needs what it leads to, as that is when the
+//! command is submitted, with the commands that wrote it and their submissions: the contents of buffers that are named by address, addresses in other buffers, builds of acceleration
+//! structures, queries of addresses and handles, and the barriers before it in its command buffer. What a dispatch leads to it may have written, too.
 //! Guarantees: of two that write the same bytes the later counts, and of two dispatches of the same pipeline on the same buffers. Refuses nothing. Not known: what
-//! other stages write, addresses that shaders compute or read from texels, and all but a buffer's last 4,096 writes.
+//! other stages write, addresses that shaders compute or read from texels, handles of pipeline libraries, and all but a buffer's last 4,096 writes.
 
 use super::needs::{Contents, Filled, Named};
 use gfxr_parse::ahead::Call;
@@ -19,9 +18,6 @@ use world::ranges::Ranges;
 /// VkBufferUsageFlags of buffers that are read by address or as the size of work: shader device address, shader binding table, build input of acceleration
 /// structures and of micromaps, indirect commands.
 const BY_ADDRESS: u64 = 0x2_0000 | 0x400 | 0x8_0000 | 0x80_0000 | 0x100;
-
-/// Beginnings of the names of commands that read by address.
-const READERS: [&str; 3] = ["vkCmdTraceRays", "vkCmdBuildAccelerationStructure", "vkCmdBuildMicromaps"];
 
 /// Ends of the names of queries of addresses and handles, and what names the object.
 const QUERIES: [(&str, &str); 4] = [
@@ -44,9 +40,7 @@ enum Effect {
     Copy((u64, u64), (u64, Range<u64>), u32),
     /// It builds or copies an acceleration structure.
     Build(u64, u32),
-    /// It traces or builds, and reads by address all but the structures that it builds anew.
-    ReadAll(Vec<u64>, u32),
-    /// It runs shaders that read what these lead to; and may write it, or not.
+    /// It reads what these lead to; and may write it, or not.
     Read(Vec<Named>, bool, u32),
     /// It runs another command buffer.
     Run(u64),
@@ -84,10 +78,6 @@ impl Buffer {
             self.writes.push(Write { bytes, by, holds });
         }
     }
-
-    fn writers(&self) -> impl Iterator<Item = u32> {
-        self.writes.iter().flat_map(|w| w.by)
-    }
 }
 
 /// A dispatch that was submitted.
@@ -111,8 +101,8 @@ pub struct Addresses {
     ranges: Ranges<()>,
     /// By object, where it is.
     places: HashMap<u64, u64>,
-    /// By acceleration structure: the command that built it, and its submission.
-    built: BTreeMap<u64, [u32; 2]>,
+    /// Acceleration structures: the command that built each, and its submission.
+    built: HashMap<u64, Option<[u32; 2]>>,
     /// By what they were given: the last dispatches.
     ran: BTreeMap<Vec<Named>, Ran>,
     /// Metadata that build what a trimmed capture begins with.
@@ -123,7 +113,7 @@ pub struct Addresses {
     barriers: HashMap<u64, Vec<u32>>,
     /// Changes whenever something of all this does.
     version: u64,
-    /// By command that traces or builds: the version that it was submitted with last.
+    /// By command that reads: the version that it was submitted with last.
     submitted: HashMap<u32, u64>,
     /// What is needed, and by whom.
     pub uses: Vec<(u32, u32)>,
@@ -173,10 +163,8 @@ impl Addresses {
                 let of = v.u64s("pCommandBuffers");
                 of.into_iter().for_each(|b| self.effect(first(), Effect::Run(b)));
             }
-            _ if READERS.iter().any(|r| name.starts_with(r)) => {
-                let anew = filled.iter().filter(|f| !f.reads).map(|f| f.object).collect();
-                self.effect(first(), Effect::ReadAll(anew, at));
-                self.needs(self.barriers.get(&first()).cloned().unwrap_or_default(), at);
+            "vkCreateAccelerationStructureKHR" | "vkCreateAccelerationStructureNV" => {
+                self.built.insert(number(v, "pAccelerationStructure"), None);
             }
             _ if name.starts_with("vkGet") => {
                 let query = QUERIES.iter().find(|q| name.ends_with(q.0));
@@ -214,7 +202,7 @@ impl Addresses {
 
     fn is_built(&mut self, structure: u64, by: [u32; 2]) {
         self.version += 1;
-        self.built.insert(structure, by);
+        self.built.insert(structure, Some(by));
     }
 
     /// A call or metadata say an object's address or its handles.
@@ -253,10 +241,13 @@ impl Addresses {
         !self.ranges.is_empty()
     }
 
-    /// A command of this command buffer runs shaders with these objects bound or in its constants, and may write what they lead to.
-    pub fn runs(&mut self, buffer: u64, with: Vec<Named>, writes: bool, at: u32) {
+    /// A command of this command buffer reads what these objects lead to, and may write it.
+    pub fn reads(&mut self, buffer: u64, with: BTreeSet<Named>, writes: bool, at: u32) {
+        if !with.is_empty() && (self.any() || !self.built.is_empty()) {
+            self.needs(self.barriers.get(&buffer).cloned().unwrap_or_default(), at);
+        }
         if !with.is_empty() {
-            self.effect(buffer, Effect::Read(with, writes, at));
+            self.effect(buffer, Effect::Read(with.into_iter().collect(), writes, at));
         }
     }
 
@@ -327,21 +318,10 @@ impl Addresses {
                     }
                 }
                 Effect::Build(structure, command) => self.is_built(structure, [command, at]),
-                Effect::ReadAll(anew, command) => {
+                Effect::Read(with, writes, command) => {
                     let anything = self.submitted.insert(command, self.version) != Some(self.version);
                     if anything && self.uses.len() < MOST_USES {
-                        let data = self.buffers.values().filter(|b| b.read).flat_map(Buffer::writers);
-                        let built = self.built.iter().filter(|b| !anew.contains(b.0));
-                        let built = built.flat_map(|b| *b.1);
-                        let ran = self.ran.values().flat_map(|r| r.by);
-                        let all = data.chain(built).chain(self.asked.values().copied()).chain(ran);
-                        let all: BTreeSet<u32> = all.chain(self.state.iter().copied()).collect();
-                        self.needs(all, command);
-                    }
-                }
-                Effect::Read(with, writes, command) => {
-                    if self.uses.len() < MOST_USES {
-                        self.reads(with, writes, [command, at], contents);
+                        self.read(with, writes, [command, at], contents);
                     }
                 }
                 Effect::Run(other) => self.run(other, contents, at, depth + 1),
@@ -356,15 +336,19 @@ impl Addresses {
         }
     }
 
-    /// Shaders run, of what these lead to.
-    fn reads(&mut self, with: Vec<Named>, writes: bool, by: [u32; 2], contents: &Contents) {
+    /// A command reads what these lead to.
+    fn read(&mut self, with: Vec<Named>, writes: bool, by: [u32; 2], contents: &Contents) {
         let (mut known, mut all, mut next) = (BTreeSet::new(), BTreeSet::new(), with.clone());
         while let Some((object, by_address)) = next.pop() {
             if !known.insert((object, by_address)) {
                 continue;
             }
             next.extend(contents.of(object).flat_map(|by| contents.named(by)));
-            all.extend(self.built.get(&object).into_iter().flatten());
+            all.extend(self.asked.get(&object));
+            if let Some(built) = self.built.get(&object) {
+                all.extend(built.iter().flatten());
+                all.extend(&self.state);
+            }
             let of = self.buffers.get(&object).into_iter().flat_map(|b| &b.writes);
             for w in of.filter(|w| by_address || !w.holds.is_empty()) {
                 all.extend(w.by);

@@ -65,6 +65,8 @@ struct Reading {
     of: Graph,
     /// The type VkCommandBuffer.
     command_buffer: Option<HandleId>,
+    /// The type VkAccelerationStructureKHR.
+    structure: Option<HandleId>,
     /// Types of shaders, of what they read, and of what leads to it.
     read: Vec<HandleId>,
     /// By object: the block that made it last.
@@ -103,8 +105,8 @@ impl Graph {
         let types =
             ["VkPipeline", "VkShaderEXT", "VkDescriptorSet", "VkBuffer", "VkAccelerationStructureKHR"];
         let of_types = types.into_iter().filter_map(handle_named).collect();
-        let command_buffer = handle_named("VkCommandBuffer");
-        let mut r = Reading { command_buffer, read: of_types, ..Reading::default() };
+        let (command_buffer, structure) = (handle_named("VkCommandBuffer"), handle_named(types[4]));
+        let mut r = Reading { command_buffer, structure, read: of_types, ..Reading::default() };
         let mut blocks = capture.blocks_of_main_file();
         for block in &mut blocks {
             if block.meta_type() == Some(id::EXECUTE_BLOCKS) {
@@ -245,19 +247,23 @@ impl Reading {
             }
         }
         let addressed = self.addresses.at(call.image.addresses.iter().map(|a| id(*a)));
-        let mut by_address = self.named(addressed, at);
+        let addressed = self.named(addressed, at);
         let (v, mut held) = (View::call(&call.image), vec![]);
         let constants = v.bytes("pValues").or_else(|| v.one("pPushConstantsInfo")?.bytes("pValues"));
         if let Some(data) = constants.or_else(|| v.bytes("pData")).filter(|_| name.starts_with("vkCmd")) {
             held = self.holds(data, at);
-            by_address.extend(&held);
         }
         self.addresses.call(call, &filled, &held, at);
         let parts = needs::set_by(call);
-        if !filled.is_empty() || !parts.is_empty() {
+        // What it reads itself: what is behind its addresses, and structures that it does not build anew.
+        let anew = |object| filled.iter().any(|f| f.object == object && !f.reads);
+        let structures = call.image.handles.iter().filter(|h| Some(h.ty) == self.structure).map(|h| id(h.at));
+        let mut with: BTreeSet<Named> = structures.filter(|s| !anew(*s)).map(|s| (s, false)).collect();
+        with.extend(addressed.iter().map(|object| (*object, true)));
+        if !parts.is_empty() || filled.iter().any(|f| !f.is_structure()) {
             let read = call.image.handles.iter().filter(|h| self.read.contains(&h.ty));
-            let read = read.map(|h| (id(h.at), false));
-            self.contents.names(at, read.chain(by_address.into_iter().map(|object| (object, true))));
+            let by_address = addressed.into_iter().chain(held).map(|object| (object, true));
+            self.contents.names(at, read.map(|h| (id(h.at), false)).chain(by_address));
         }
         for f in filled {
             self.contents.put(f, at);
@@ -312,12 +318,12 @@ impl Reading {
         }
         if let Some(stages) = needs::stages(name) {
             open.state.used(stages).for_each(|by| self.of.needs(by, at));
-            let set = open.state.used(stages).flat_map(|by| self.contents.named(by));
+            with.extend(open.state.used(stages).flat_map(|by| self.contents.named(by)));
             // (buffers that it names itself say how much work it is)
             let sizes = call.image.handles.iter().filter(|h| self.read.contains(&h.ty));
-            let with: BTreeSet<Named> = set.chain(sizes.map(|h| (id(h.at), true))).collect();
-            self.addresses.runs(buffer, with.into_iter().collect(), needs::may_write(stages), at);
+            with.extend(sizes.map(|h| (id(h.at), true)));
         }
+        self.addresses.reads(buffer, with, needs::stages(name).is_some_and(needs::may_write), at);
         if let Some(pair) = PAIRS.iter().find(|p| p.0 == name) {
             open.begun.push((pair.1, at));
         } else if let Some(first) = open.begun.iter().rposition(|b| b.0 == name) {
