@@ -207,16 +207,11 @@ fn a_search_that_was_ended_goes_on_and_a_script_may_say_what_is_wrong() {
     let expected = ["vkCreateInstance", "vkEnumeratePhysicalDevices", "vkCreateDevice"];
     assert_eq!(left[..3], expected, "{left:?}");
     let at = left.iter().position(|c| c == "vkBeginCommandBuffer").expect("what is recorded begins");
-    let recorded = [
-        "vkBeginCommandBuffer",
-        "vkCmdBindPipeline",
-        "vkCmdBindDescriptorSets",
-        "vkCmdPushConstants",
-        "vkCmdDispatch",
-    ];
-    assert_eq!(left[at..at + 5], recorded, "{left:?}");
+    // (nothing is submitted, so that no dispatch needs its pipeline)
+    let only = ["vkBeginCommandBuffer", "vkCmdDispatch"];
+    assert!(left[at..].iter().all(|c| only.contains(&c.as_str())), "{left:?}");
     assert_eq!(left.iter().filter(|c| *c == "vkCmdDispatch").count(), 2, "{left:?}");
-    assert!(left.len() <= 40, "{left:?}");
+    assert!(left.len() <= 16, "{left:?}");
     is_part_of(&small, &sample("cubes.gfxr"));
 }
 
