@@ -1,23 +1,21 @@
 //! What commands read by address, or as the size of their work: buffers whose addresses are in constants or in other buffers, acceleration structures, shader
 //! binding tables, instances and geometry, indirect commands, and what a capture knows of addresses and of shader groups' handles.
 //!
-//! Commands name little of it, and without it a GPU may never end. So an address is as good as a name; and each command needs what it leads to, as that is when the
-//! command is submitted, with the commands that wrote it and their submissions: the contents of buffers that are named by address, addresses in other buffers, builds of acceleration
-//! structures, queries of addresses and handles, and the barriers before it in its command buffer. What a dispatch leads to it may have written, too.
-//! Guarantees: of two that write the same bytes the later counts, and of two dispatches of the same pipeline on the same buffers. Refuses nothing. Not known: what
-//! other stages write, addresses that shaders compute or read from texels, handles of pipeline libraries, and all but a buffer's last 4,096 writes.
+//! Commands name little of it, and without it a GPU may never end. So an address is as good as a name; and each command needs what it leads to at the time of its submission,
+//! with the commands that wrote it and their submissions: the contents of buffers that are named by address, addresses in other buffers, builds of acceleration structures, queries
+//! of addresses and handles, and the barriers before it in its command buffer. What a dispatch or a trace leads to it may have written, too. Guarantees: of two that write the same bytes
+//! the later counts. Refuses nothing. Not known: what draws write, addresses that shaders compute, read from texels or store in buffers that are named by descriptors, handles of pipeline
+//! libraries, copies by way of a third buffer and from images and queries, several buffers at one place, all but the last 4,096 writes of a buffer, and
+//! of two dispatches of the same pipeline on the same buffers the earlier.
 
-use super::needs::{Contents, Filled, Named};
+use super::buffers::{Buffer, INDIRECT, Write, is_read, span};
+use super::needs::{Contents, Named};
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use world::ranges::Ranges;
-
-/// VkBufferUsageFlags of buffers that are read by address or as the size of work: shader device address, shader binding table, build input of acceleration
-/// structures and of micromaps, indirect commands.
-const BY_ADDRESS: u64 = 0x2_0000 | 0x400 | 0x8_0000 | 0x80_0000 | 0x100;
 
 /// Ends of the names of queries of addresses and handles, and what names the object.
 const QUERIES: [(&str, &str); 4] = [
@@ -27,9 +25,12 @@ const QUERIES: [(&str, &str); 4] = [
     ("RayTracingCaptureReplayShaderGroupHandlesKHR", "pipeline"),
 ];
 
-/// Uses that are followed, and writes of a buffer that are known, at most.
-const MOST_USES: usize = 1 << 25;
-const MOST_WRITES: usize = 1 << 12;
+/// Levels of command buffers within others.
+const MOST_NESTED: usize = 4;
+
+/// Uses that are followed, and dispatches that are known, at most.
+const MOST_USES: usize = 1 << 24;
+const MOST_RAN: usize = 1 << 12;
 
 /// What a recorded command does once it is submitted.
 #[derive(Clone, Debug)]
@@ -46,41 +47,7 @@ enum Effect {
     Run(u64),
 }
 
-/// Bytes of a buffer that were written.
-#[derive(Clone, Debug)]
-struct Write {
-    bytes: Range<u64>,
-    /// The command, and its submission.
-    by: [u32; 2],
-    /// Objects whose addresses are in them.
-    holds: Vec<u64>,
-}
-
-/// A buffer.
-#[derive(Clone, Debug, Default)]
-struct Buffer {
-    size: u64,
-    /// It is read by address, or as the size of work.
-    read: bool,
-    /// Its memory, and where in it.
-    memory: Option<(u64, u64)>,
-    writes: Vec<Write>,
-}
-
-impl Buffer {
-    fn write(&mut self, bytes: Range<u64>, by: [u32; 2], holds: Vec<u64>) {
-        let bytes = bytes.start..bytes.end.min(self.size);
-        if bytes.start < bytes.end {
-            self.writes.retain(|w| w.bytes.start < bytes.start || bytes.end < w.bytes.end);
-            if self.writes.len() == MOST_WRITES {
-                self.writes.remove(0);
-            }
-            self.writes.push(Write { bytes, by, holds });
-        }
-    }
-}
-
-/// A dispatch that was submitted.
+/// A dispatch or a trace that was submitted.
 #[derive(Debug)]
 struct Ran {
     /// The command, and its submission.
@@ -97,31 +64,35 @@ pub struct Addresses {
     memories: HashMap<u64, (Vec<u64>, u64)>,
     /// By object: what asked for its address or handles first, or says them.
     asked: BTreeMap<u64, u32>,
+    /// A buffer has sizes of work.
+    sizes: bool,
     /// Addresses that were asked for.
     ranges: Ranges<()>,
     /// By object, where it is.
     places: HashMap<u64, u64>,
     /// Acceleration structures: the command that built each, and its submission.
     built: HashMap<u64, Option<[u32; 2]>>,
-    /// By what they were given: the last dispatches.
+    /// By what they were given: the last dispatches and traces.
     ran: BTreeMap<Vec<Named>, Ran>,
     /// Metadata that build what a trimmed capture begins with.
     state: Vec<u32>,
     /// By command buffer.
     effects: HashMap<u64, Vec<Effect>>,
-    /// By command buffer, barriers since it began.
+    /// By command buffer: barriers since something read by address, and the last before that.
     barriers: HashMap<u64, Vec<u32>>,
+    /// What leads on from objects changed since something was submitted.
+    pub changed: bool,
     /// Changes whenever something of all this does.
     version: u64,
     /// By command that reads: the version that it was submitted with last.
     submitted: HashMap<u32, u64>,
     /// What is needed, and by whom.
-    pub uses: Vec<(u32, u32)>,
+    pub uses: HashSet<(u32, u32)>,
 }
 
 impl Addresses {
-    /// A call, what it puts into objects, and the objects whose addresses are in its data.
-    pub fn call(&mut self, call: &Call, filled: &[Filled], held: &[u64], at: u32) {
+    /// Follows a call, and the objects whose addresses are in its data.
+    pub fn call(&mut self, call: &Call, held: &[u64], at: u32) {
         let (name, v) = (call.command.canonical, View::call(&call.image));
         let number = |v: View<'_>, name: &str| v.u64(name).unwrap_or(0);
         let first = || call.image.u64(0);
@@ -129,7 +100,9 @@ impl Addresses {
             "vkCreateBuffer" => {
                 let Some(info) = v.one("pCreateInfo") else { return };
                 let more = info.next("VkBufferUsageFlags2CreateInfo").map_or(0, |i| number(i, "usage"));
-                let read = (number(info, "usage") | more) & BY_ADDRESS != 0;
+                let usage = number(info, "usage") | more;
+                let read = is_read(usage);
+                self.sizes |= usage & INDIRECT != 0;
                 let made = Buffer { size: number(info, "size"), read, ..Buffer::default() };
                 self.buffers.insert(number(v, "pBuffer"), made);
             }
@@ -178,13 +151,11 @@ impl Addresses {
             }
             _ => {}
         }
-        for f in filled.iter().filter(|f| f.is_structure()) {
-            // (on the host it is built at once)
-            match name.starts_with("vkCmd") {
-                true => self.effect(first(), Effect::Build(f.object, at)),
-                false => self.is_built(f.object, [at; 2]),
-            }
-        }
+    }
+
+    /// A command of this command buffer builds a structure.
+    pub fn builds(&mut self, buffer: u64, structure: u64, at: u32) {
+        self.effect(buffer, Effect::Build(structure, at));
     }
 
     fn bind(&mut self, v: View<'_>) {
@@ -200,7 +171,8 @@ impl Addresses {
         self.effects.entry(buffer).or_default().push(effect);
     }
 
-    fn is_built(&mut self, structure: u64, by: [u32; 2]) {
+    /// A structure is built.
+    pub fn is_built(&mut self, structure: u64, by: [u32; 2]) {
         self.version += 1;
         self.built.insert(structure, Some(by));
     }
@@ -243,12 +215,26 @@ impl Addresses {
 
     /// A command of this command buffer reads what these objects lead to, and may write it.
     pub fn reads(&mut self, buffer: u64, with: BTreeSet<Named>, writes: bool, at: u32) {
-        if !with.is_empty() && (self.any() || !self.built.is_empty()) {
-            self.needs(self.barriers.get(&buffer).cloned().unwrap_or_default(), at);
-        }
-        if !with.is_empty() {
+        if !with.is_empty() && self.follows() {
+            // (one needs the last, and each the one before it)
+            if let Some(barriers) = self.barriers.remove(&buffer) {
+                barriers.windows(2).for_each(|two| self.needs([two[0]], [two[1]; 2]));
+                let last = barriers[barriers.len() - 1..].to_vec();
+                self.needs(last.iter().copied(), [at; 2]);
+                self.barriers.insert(buffer, last);
+            }
             self.effect(buffer, Effect::Read(with.into_iter().collect(), writes, at));
         }
+    }
+
+    /// Something may be read by address, or as the size of work.
+    fn follows(&self) -> bool {
+        self.any() || !self.built.is_empty() || self.sizes
+    }
+
+    /// Not all uses are known.
+    pub fn is_full(&self) -> bool {
+        self.uses.len() >= MOST_USES
     }
 
     /// Metadata build what a trimmed capture begins with: all of it is needed.
@@ -287,8 +273,10 @@ impl Addresses {
             self.ranges.remove(address, object);
         }
         if self.buffers.remove(&object).is_some() {
-            self.ran.retain(|_, r| !r.reached.contains(&object));
+            self.ran.retain(|_, r| !r.reached.remove(&object) || !r.reached.is_empty());
         }
+        self.effects.remove(&object);
+        self.barriers.remove(&object);
         self.memories.remove(&object);
         self.asked.remove(&object);
         self.built.remove(&object);
@@ -296,13 +284,14 @@ impl Addresses {
 
     /// These command buffers are submitted.
     pub fn submit(&mut self, buffers: impl Iterator<Item = u64>, contents: &Contents, at: u32) {
+        self.version += u64::from(std::mem::take(&mut self.changed));
         buffers.for_each(|b| self.run(b, contents, at, 0));
     }
 
     fn run(&mut self, buffer: u64, contents: &Contents, at: u32, depth: usize) {
         // (a damaged capture may have one that runs itself)
-        let Some(effects) = self.effects.get(&buffer).filter(|_| depth < 4).cloned() else { return };
-        for effect in effects {
+        let Some(effects) = self.effects.remove(&buffer) else { return };
+        for effect in effects.iter().filter(|_| depth < MOST_NESTED).cloned() {
             match effect {
                 Effect::Write(to, bytes, holds, command) => self.write(to, bytes, [command, at], holds),
                 Effect::Copy((from, first), (to, bytes), command) => {
@@ -311,27 +300,30 @@ impl Addresses {
                     let of = self.buffers.get(&from).into_iter().flat_map(|b| &b.writes).filter(over);
                     let (mut sources, mut holds) = (vec![], BTreeSet::new());
                     of.for_each(|w| (sources.extend(w.by), holds.extend(&w.holds)).0);
+                    let ran = self.ran.values().filter(|r| r.reached.contains(&from));
+                    sources.extend(ran.flat_map(|r| r.by));
                     let read = self.buffers.get(&to).is_some_and(|b| b.read) || !holds.is_empty();
                     self.write(to, bytes, [command, at], holds.into_iter().collect());
                     if read {
-                        self.needs(sources, command);
+                        self.needs(sources, [command, at]);
                     }
                 }
                 Effect::Build(structure, command) => self.is_built(structure, [command, at]),
                 Effect::Read(with, writes, command) => {
                     let anything = self.submitted.insert(command, self.version) != Some(self.version);
-                    if anything && self.uses.len() < MOST_USES {
+                    if anything && !self.is_full() {
                         self.read(with, writes, [command, at], contents);
                     }
                 }
                 Effect::Run(other) => self.run(other, contents, at, depth + 1),
             }
         }
+        self.effects.insert(buffer, effects);
     }
 
     fn write(&mut self, buffer: u64, bytes: Range<u64>, by: [u32; 2], holds: Vec<u64>) {
         if let Some(b) = self.buffers.get_mut(&buffer) {
-            self.version += u64::from(b.read);
+            self.version += u64::from(b.read || !holds.is_empty());
             b.write(bytes, by, holds);
         }
     }
@@ -343,7 +335,7 @@ impl Addresses {
             if !known.insert((object, by_address)) {
                 continue;
             }
-            next.extend(contents.of(object).flat_map(|by| contents.named(by)));
+            next.extend(contents.leads_to(object));
             all.extend(self.asked.get(&object));
             if let Some(built) = self.built.get(&object) {
                 all.extend(built.iter().flatten());
@@ -358,21 +350,26 @@ impl Addresses {
         let by_address: Vec<u64> = known.iter().filter(|k| k.1).map(|k| k.0).collect();
         let wrote = self.ran.values().filter(|r| by_address.iter().any(|object| r.reached.contains(object)));
         all.extend(wrote.flat_map(|r| r.by));
-        self.needs(all, by[0]);
+        self.needs(all, by);
         let reached = known.into_iter().map(|k| k.0).filter(|id| self.buffers.contains_key(id));
         let reached: BTreeSet<u64> = reached.collect();
-        if writes && reached.iter().any(|id| self.buffers[id].read) {
+        if writes && !reached.is_empty() {
             self.version += 1;
+            if self.ran.len() == MOST_RAN {
+                let earliest = self.ran.iter().min_by_key(|r| r.1.by[1]).map(|r| r.0.clone());
+                earliest.map(|with| self.ran.remove(&with));
+            }
             self.ran.insert(with, Ran { by, reached });
         }
     }
 
-    fn needs(&mut self, of: impl IntoIterator<Item = u32>, by: u32) {
-        let left = MOST_USES.saturating_sub(self.uses.len());
-        self.uses.extend(of.into_iter().filter(|b| *b != by).take(left).map(|b| (b, by)));
+    /// A command needs these; its submission those that come behind the command.
+    fn needs(&mut self, of: impl IntoIterator<Item = u32>, [command, submission]: [u32; 2]) {
+        for block in of {
+            let by = if block > command { submission } else { command };
+            if block != by && !self.is_full() {
+                self.uses.insert((block, by));
+            }
+        }
     }
-}
-
-fn span(first: u64, size: u64) -> Range<u64> {
-    first..first.saturating_add(size)
 }

@@ -7,6 +7,7 @@
 use super::addresses::Addresses;
 use super::needs::{self, Contents, Named, Parts};
 use super::waits::Waits;
+use crate::say::note;
 use gfxr_parse::ahead::{Call, What, read};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule, Scratch};
 use gfxr_parse::meta::{Meta, id};
@@ -47,10 +48,11 @@ const PAIRS: [(&str, &str); 3] = [
 ];
 
 /// Beginnings of the names of calls that have the device work, or wait for it. Many faults are there before it does; what is left then is quick, and waits for nothing.
-const RUNS: [&str; 9] = [
+const RUNS: [&str; 10] = [
     "vkQueue",
     "vkWaitFor",
     "vkWaitSemaphores",
+    "vkGetSemaphoreCounterValue",
     "vkSignalSemaphore",
     "vkAcquireNextImage",
     "vkDeviceWaitIdle",
@@ -141,7 +143,11 @@ impl Graph {
                         Meta::BuildAcceleration(_) | Meta::CopyAcceleration(_) => r.addresses.state(at),
                         _ => {}
                     }
-                    of.into_iter().for_each(|id| r.uses(id, at, true));
+                    // (the replay itself writes these on the device, whatever is submitted)
+                    if let Some(id) = of {
+                        r.uses(id, at, false);
+                        r.contents.of(id).for_each(|by| r.of.user(by, at));
+                    }
                 }
                 _ => {}
             }
@@ -171,7 +177,9 @@ impl Graph {
     pub fn idle(&self) -> Vec<bool> {
         let mut gone = vec![false; self.users.len()];
         let all = self.levels.first().into_iter().flat_map(|l| l.groups.iter().flatten().copied());
-        self.with_users(&gone.clone(), all).into_iter().for_each(|b| gone[b as usize] = true);
+        for b in self.with_users(&gone, all) {
+            gone[b as usize] = true;
+        }
         gone
     }
 
@@ -182,18 +190,14 @@ impl Graph {
 
     /// These blocks, and all that cannot stay without them and what is gone. Where nothing is submitted any more nothing runs, and needs nothing.
     pub fn with_users(&self, gone: &[bool], blocks: impl IntoIterator<Item = u32>) -> Vec<u32> {
-        let mut all: Vec<u32> = blocks.into_iter().collect();
-        let mut known = vec![false; self.users.len()];
-        all.retain(|b| !std::mem::replace(&mut known[*b as usize], true));
-        let runs = self.submissions.iter().any(|b| !gone[*b as usize] && !known[*b as usize]);
+        let mut known = HashSet::new();
+        let mut all: Vec<u32> = blocks.into_iter().filter(|b| known.insert(*b)).collect();
+        let runs = self.submissions.iter().any(|b| !gone[*b as usize] && !known.contains(b));
         let mut next = 0;
         while next < all.len() {
             let block = all[next] as usize;
-            for &user in self.users[block].iter().chain(self.needs[block].iter().filter(|_| runs)) {
-                if !std::mem::replace(&mut known[user as usize], true) {
-                    all.push(user);
-                }
-            }
+            let users = self.users[block].iter().chain(self.needs[block].iter().filter(|_| runs));
+            all.extend(users.copied().filter(|user| known.insert(*user)));
             next += 1;
         }
         all
@@ -253,24 +257,29 @@ impl Reading {
         if let Some(data) = constants.or_else(|| v.bytes("pData")).filter(|_| name.starts_with("vkCmd")) {
             held = self.holds(data, at);
         }
-        self.addresses.call(call, &filled, &held, at);
+        self.addresses.call(call, &held, at);
         let parts = needs::set_by(call);
         // What it reads itself: what is behind its addresses, and structures that it does not build anew.
         let anew = |object| filled.iter().any(|f| f.object == object && !f.reads);
         let structures = call.image.handles.iter().filter(|h| Some(h.ty) == self.structure).map(|h| id(h.at));
         let mut with: BTreeSet<Named> = structures.filter(|s| !anew(*s)).map(|s| (s, false)).collect();
         with.extend(addressed.iter().map(|object| (*object, true)));
-        if !parts.is_empty() || filled.iter().any(|f| !f.is_structure()) {
+        if !parts.is_empty() || filled.iter().any(|f| f.leads_on()) {
             let read = call.image.handles.iter().filter(|h| self.read.contains(&h.ty));
             let by_address = addressed.into_iter().chain(held).map(|object| (object, true));
             self.contents.names(at, read.map(|h| (id(h.at), false)).chain(by_address));
         }
+        let structures_built: Vec<u64> =
+            filled.iter().filter(|f| f.is_structure()).map(|f| f.object).collect();
+        self.addresses.changed |= filled.iter().any(|f| f.leads_on());
         for f in filled {
             self.contents.put(f, at);
             self.sets.insert(at);
         }
         let makers = call.image.handles.iter().filter_map(|h| self.made.get(&id(h.at)).copied());
-        self.of.waits.call(call, makers, at);
+        for submission in self.of.waits.call(call, makers, at) {
+            self.of.user(submission, at);
+        }
         if RUNS.iter().any(|r| name.starts_with(r)) {
             self.runs.push(at);
         }
@@ -289,7 +298,9 @@ impl Reading {
                 self.addresses.gone(id(gone.at));
             }
         }
-        if !name.starts_with("vkCmd") && !["vkBeginCommandBuffer", "vkEndCommandBuffer"].contains(&name) {
+        let recorded = name.starts_with("vkCmd");
+        if !recorded && !["vkBeginCommandBuffer", "vkEndCommandBuffer"].contains(&name) {
+            structures_built.into_iter().for_each(|s| self.addresses.is_built(s, [at; 2]));
             return;
         }
         let buffer = id(0);
@@ -324,6 +335,7 @@ impl Reading {
             with.extend(sizes.map(|h| (id(h.at), true)));
         }
         self.addresses.reads(buffer, with, needs::stages(name).is_some_and(needs::may_write), at);
+        structures_built.into_iter().for_each(|s| self.addresses.builds(buffer, s, at));
         if let Some(pair) = PAIRS.iter().find(|p| p.0 == name) {
             open.begun.push((pair.1, at));
         } else if let Some(first) = open.begun.iter().rposition(|b| b.0 == name) {
@@ -333,6 +345,11 @@ impl Reading {
     }
 
     fn finish(mut self) -> Graph {
+        if self.addresses.is_full() {
+            note(
+                "more is read by address than is followed: a trial may read what is not there, and a GPU may never end",
+            );
+        }
         for (of, by) in std::mem::take(&mut self.addresses.uses) {
             self.of.needs(of, by);
             self.sets.insert(of);

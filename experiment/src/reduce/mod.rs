@@ -15,6 +15,7 @@
 //! there. Refuses captures that do not show the fault.
 
 mod addresses;
+mod buffers;
 mod elements;
 mod graph;
 mod needs;

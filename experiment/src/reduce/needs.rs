@@ -6,7 +6,7 @@
 
 use gfxr_parse::ahead::Call;
 use gfxr_parse::view::View;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 /// Parts of one thing that are known, at most: the last.
@@ -30,7 +30,7 @@ pub fn stages(command: &str) -> Option<u32> {
     ACTIONS.iter().find(|a| command.starts_with(a.0)).map(|a| a.1)
 }
 
-/// These stages write buffers that others read by address, or as the size of work.
+/// These stages may write buffers that others read by address, or as the size of work.
 pub fn may_write(stages: u32) -> bool {
     stages & !(COMPUTE | RAYS) == 0
 }
@@ -185,7 +185,7 @@ pub fn filled_by(call: &Call) -> Vec<Filled> {
             let bound = |v: View<'_>| {
                 let plane = planes(v).unwrap_or(0);
                 let resource = ["buffer", "image", "accelerationStructure", "tensor"];
-                one(resource.iter().find_map(|r| v.u64(r)), "memory", plane..plane + 1)
+                one(resource.iter().find_map(|r| v.u64(r)), MEMORY, plane..plane + 1)
             };
             bound(v).into_iter().chain(v.structs("pBindInfos").filter_map(bound)).collect()
         }
@@ -204,13 +204,19 @@ pub fn filled_by(call: &Call) -> Vec<Filled> {
     }
 }
 
-/// The kind of what is in acceleration structures.
+/// The kinds of what is behind resources, and in acceleration structures.
+const MEMORY: &str = "memory";
 const STRUCTURE: &str = "acceleration structure";
 
 impl Filled {
     /// It is an acceleration structure that is built.
     pub fn is_structure(&self) -> bool {
         self.part.kind == STRUCTURE
+    }
+
+    /// Shaders read what the call names through the object: descriptors.
+    pub fn leads_on(&self) -> bool {
+        !self.is_structure() && self.part.kind != MEMORY
     }
 }
 
@@ -220,7 +226,7 @@ pub struct Contents {
     /// By object.
     filled: HashMap<u64, Parts>,
     /// By the block that set or filled something: the objects that it names, and whether by their address.
-    named: HashMap<u32, HashSet<Named>>,
+    named: HashMap<u32, Vec<Named>>,
 }
 
 /// An object, and whether it is named by its address.
@@ -239,12 +245,21 @@ impl Contents {
 
     /// A block that sets or fills something names these.
     pub fn names(&mut self, at: u32, objects: impl Iterator<Item = Named>) {
-        self.named.entry(at).or_default().extend(objects);
+        let objects: BTreeSet<Named> = objects.collect();
+        if !objects.is_empty() {
+            self.named.insert(at, objects.into_iter().collect());
+        }
     }
 
     /// The blocks that put something into an object.
     pub fn of(&self, object: u64) -> impl Iterator<Item = u32> {
         self.filled.get(&object).into_iter().flat_map(|parts| parts.used(!0))
+    }
+
+    /// What is named by what is in an object. (What one call puts into several is taken to be in each.)
+    pub fn leads_to(&self, object: u64) -> impl Iterator<Item = Named> {
+        let blocks: BTreeSet<u32> = self.of(object).collect();
+        blocks.into_iter().flat_map(|by| self.named(by))
     }
 
     /// What a block names.

@@ -1,7 +1,7 @@
 //! The search of `reduce`: trials, what is known of them, and delta debugging over what can be taken away.
 //!
-//! Guarantees: what is gone is gone because the fault was there without it; what is known is written down behind every trial that showed the fault. Refuses
-//! notes of another capture or fault, and to go on where the GPU is of no use any more.
+//! Guarantees: what is gone is gone because the fault was there without it; what is known is written down behind every trial that showed the fault. Where it says
+//! that nothing more can go, each was tried; before that, no trial leaves out all that another left out in vain, and more. Refuses notes of another capture or fault, and to go on where the GPU is of no use any more.
 
 use super::parts::{Parts, STAGES};
 use super::still::{Oracle, Seen, patience};
@@ -32,6 +32,9 @@ pub struct Kept {
     #[serde(default)]
     pub ended_the_gpu: BTreeSet<String>,
 }
+
+/// Units of a trial that is remembered as one that was in vain, at most: larger ones are seldom part of another.
+const MOST_UNITS: usize = 1 << 12;
 
 /// How often what is known is tried when a search goes on, and the result at the end.
 const TRIES: u32 = 3;
@@ -78,7 +81,8 @@ impl Trials<'_> {
     /// Takes away what can go of these; what is gone, and whether nothing more can go.
     pub fn search(&mut self, parts: &dyn Parts) -> Result<(Vec<bool>, bool), Failure> {
         let known = self.known.gone.get(parts.name()).cloned().unwrap_or_default();
-        let mut search = Search { gone: vec![false; parts.units()], tried: HashSet::new(), parts, to: self };
+        let (gone, tried, in_vain) = (vec![false; parts.units()], HashSet::new(), vec![]);
+        let mut search = Search { gone, tried, in_vain, presumes: true, parts, to: self };
         let known: Vec<u32> = known.into_iter().filter(|u| (*u as usize) < parts.units()).collect();
         let done = search.to.known.done.contains(parts.name());
         if !known.is_empty() {
@@ -88,6 +92,7 @@ impl Trials<'_> {
             for _ in 0..TRIES {
                 there = there || search.without(&known)?;
                 search.tried.clear();
+                search.in_vain.clear();
             }
             if there {
                 note(format_args!(
@@ -159,6 +164,10 @@ struct Search<'s, 't> {
     gone: Vec<bool>,
     /// Hashes of what was tried, and did not show the fault.
     tried: HashSet<blake3::Hash>,
+    /// What went in trials that did not show the fault.
+    in_vain: Vec<Vec<u32>>,
+    /// Where some units are needed, more than these are presumed to be.
+    presumes: bool,
     parts: &'s dyn Parts,
     to: &'s mut Trials<'t>,
 }
@@ -199,7 +208,9 @@ impl Search<'_, '_> {
                     return Ok(false);
                 }
             }
-            if self.left() == before {
+            if self.left() != before {
+                self.presumes = true;
+            } else if !std::mem::take(&mut self.presumes) {
                 return Ok(true);
             }
         }
@@ -219,7 +230,7 @@ impl Search<'_, '_> {
                 }
                 let units = some.iter().flat_map(|g| g.iter().copied()).filter(|b| !self.gone[*b as usize]);
                 let all = self.parts.with_users(&self.gone, &units.collect::<Vec<_>>());
-                if all.is_empty() || !self.without(&all)? {
+                if all.is_empty() || self.presumes_needed(&all) || !self.without(&all)? {
                     kept.extend(some.iter().rev().copied());
                 }
             }
@@ -231,6 +242,12 @@ impl Search<'_, '_> {
             size = size.div_ceil(2).min(left.len().div_ceil(2)).max(1);
         }
         Ok(true)
+    }
+
+    /// Some of these units are known to be needed.
+    fn presumes_needed(&self, units: &[u32]) -> bool {
+        let units: HashSet<u32> = units.iter().copied().filter(|_| self.presumes).collect();
+        self.in_vain.iter().any(|some| some.len() <= units.len() && some.iter().all(|u| units.contains(u)))
     }
 
     /// Takes these units away if the fault is there without them.
@@ -254,6 +271,11 @@ impl Search<'_, '_> {
         if !to.oracle.is(&seen) {
             to.usable(&seen, Some(trial))?;
             self.tried.insert(hash);
+            let went = (0..gone.len()).filter(|u| gone[*u] && !self.gone[*u]).map(|u| u as u32);
+            let went: Vec<u32> = went.take(MOST_UNITS + 1).collect();
+            if went.len() <= MOST_UNITS {
+                self.in_vain.push(went);
+            }
             return Ok(false);
         }
         to.oracle.patience = patience(&seen);
