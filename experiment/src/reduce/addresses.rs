@@ -33,7 +33,7 @@ const MOST_USES: usize = 1 << 24;
 const MOST_RAN: usize = 1 << 12;
 
 /// What a recorded command does once it is submitted.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Effect {
     /// It writes bytes of a buffer, in which these objects' addresses are.
     Write(u64, Range<u64>, Vec<u64>, u32),
@@ -291,46 +291,48 @@ impl Addresses {
     fn run(&mut self, buffer: u64, contents: &Contents, at: u32, depth: usize) {
         // (a damaged capture may have one that runs itself)
         let Some(effects) = self.effects.remove(&buffer) else { return };
-        for effect in effects.iter().filter(|_| depth < MOST_NESTED).cloned() {
+        for effect in effects.iter().filter(|_| depth < MOST_NESTED) {
             match effect {
-                Effect::Write(to, bytes, holds, command) => self.write(to, bytes, [command, at], holds),
+                Effect::Write(to, bytes, holds, command) => {
+                    self.write(*to, bytes, [*command, at], holds.clone());
+                }
                 Effect::Copy((from, first), (to, bytes), command) => {
-                    let read = span(first, bytes.end - bytes.start);
+                    let read = span(*first, bytes.end - bytes.start);
                     let over = |w: &&Write| w.bytes.start < read.end && read.start < w.bytes.end;
-                    let of = self.buffers.get(&from).into_iter().flat_map(|b| &b.writes).filter(over);
+                    let of = self.buffers.get(from).into_iter().flat_map(|b| &b.writes).filter(over);
                     let (mut sources, mut holds) = (vec![], BTreeSet::new());
                     of.for_each(|w| (sources.extend(w.by), holds.extend(&w.holds)).0);
-                    let ran = self.ran.values().filter(|r| r.reached.contains(&from));
+                    let ran = self.ran.values().filter(|r| r.reached.contains(from));
                     sources.extend(ran.flat_map(|r| r.by));
-                    let read = self.buffers.get(&to).is_some_and(|b| b.read) || !holds.is_empty();
-                    self.write(to, bytes, [command, at], holds.into_iter().collect());
+                    let read = self.buffers.get(to).is_some_and(|b| b.read) || !holds.is_empty();
+                    self.write(*to, bytes, [*command, at], holds.into_iter().collect());
                     if read {
-                        self.needs(sources, [command, at]);
+                        self.needs(sources, [*command, at]);
                     }
                 }
-                Effect::Build(structure, command) => self.is_built(structure, [command, at]),
+                Effect::Build(structure, command) => self.is_built(*structure, [*command, at]),
                 Effect::Read(with, writes, command) => {
-                    let anything = self.submitted.insert(command, self.version) != Some(self.version);
+                    let anything = self.submitted.insert(*command, self.version) != Some(self.version);
                     if anything && !self.is_full() {
-                        self.read(with, writes, [command, at], contents);
+                        self.read(with, *writes, [*command, at], contents);
                     }
                 }
-                Effect::Run(other) => self.run(other, contents, at, depth + 1),
+                Effect::Run(other) => self.run(*other, contents, at, depth + 1),
             }
         }
         self.effects.insert(buffer, effects);
     }
 
-    fn write(&mut self, buffer: u64, bytes: Range<u64>, by: [u32; 2], holds: Vec<u64>) {
+    fn write(&mut self, buffer: u64, bytes: &Range<u64>, by: [u32; 2], holds: Vec<u64>) {
         if let Some(b) = self.buffers.get_mut(&buffer) {
             self.version += u64::from(b.read || !holds.is_empty());
-            b.write(bytes, by, holds);
+            b.write(bytes.clone(), by, holds);
         }
     }
 
     /// A command reads what these lead to.
-    fn read(&mut self, with: Vec<Named>, writes: bool, by: [u32; 2], contents: &Contents) {
-        let (mut known, mut all, mut next) = (BTreeSet::new(), BTreeSet::new(), with.clone());
+    fn read(&mut self, with: &[Named], writes: bool, by: [u32; 2], contents: &Contents) {
+        let (mut known, mut all, mut next) = (BTreeSet::new(), BTreeSet::new(), with.to_vec());
         while let Some((object, by_address)) = next.pop() {
             if !known.insert((object, by_address)) {
                 continue;
@@ -359,7 +361,7 @@ impl Addresses {
                 let earliest = self.ran.iter().min_by_key(|r| r.1.by[1]).map(|r| r.0.clone());
                 earliest.map(|with| self.ran.remove(&with));
             }
-            self.ran.insert(with, Ran { by, reached });
+            self.ran.insert(with.to_vec(), Ran { by, reached });
         }
     }
 

@@ -107,7 +107,8 @@ impl Graph {
         let types =
             ["VkPipeline", "VkShaderEXT", "VkDescriptorSet", "VkBuffer", "VkAccelerationStructureKHR"];
         let of_types = types.into_iter().filter_map(handle_named).collect();
-        let (command_buffer, structure) = (handle_named("VkCommandBuffer"), handle_named(types[4]));
+        let (command_buffer, structure) =
+            (handle_named("VkCommandBuffer"), handle_named("VkAccelerationStructureKHR"));
         let mut r = Reading { command_buffer, structure, read: of_types, ..Reading::default() };
         let mut blocks = capture.blocks_of_main_file();
         for block in &mut blocks {
