@@ -4,7 +4,7 @@
 //! SQLite's own words where it does not understand one.
 
 use crate::error::Error;
-use analyses::report::text::wrapped;
+use analyses::report::text::{beside, wrapped};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
@@ -118,12 +118,6 @@ impl Database {
     }
 
     fn described(&self, within: Option<usize>) -> rusqlite::Result<String> {
-        // (what is said goes on below where it begins)
-        let said = |name: &str, begins: usize, about: &str| {
-            let text = wrapped(about, within, begins);
-            let name = format!("{name:<begins$}");
-            name + &text.chars().skip(begins).collect::<String>() + "\n"
-        };
         let mut out = wrapped(UNSIGNED, within, 0) + "\n\n";
         let pair = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
         let mut tables = self.0.prepare("SELECT name, about FROM schema_tables ORDER BY rowid")?;
@@ -140,7 +134,7 @@ impl Database {
             for column in columns.query_map([&name], text)? {
                 let [column, ty, unit, about] = column?;
                 let ty = if unit.is_empty() { ty } else { format!("{ty} ({unit})") };
-                out += &said(&format!("  {column:<18} {ty:<20} "), 42, &about);
+                out += &beside(&format!("  {column:<18} {ty:<20} "), 42, &about, within);
             }
             out.push('\n');
         }
@@ -151,7 +145,7 @@ impl Database {
             let names: Vec<&str> = names.column_names().collect();
             out += &wrapped(&format!("view {name}: {about}"), within, 0);
             out.push('\n');
-            out += &said("", 2, &names.join(", "));
+            out += &beside("", 2, &names.join(", "), within);
         }
         Ok(out)
     }

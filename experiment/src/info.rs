@@ -1,14 +1,17 @@
 //! A capture's summary as text, for reading: what `info` prints.
 //!
-//! Guarantees: values are escaped (`analyses::report::escape`) and stay on their lines; sections without content are left out; lists of commands are sorted by how often they were called.
+//! Guarantees: values are escaped (`analyses::report::escape`) and stay on lines of their own; sections without content are left out; lists of commands are sorted by how often they were called.
 
-use analyses::report::escape;
+use analyses::report::{escape, text::beside};
 use gfxr_parse::summary::{Device, Summary, Version};
 use std::fmt::{self, Display};
 
 /// Lines with their sections.
 #[derive(Default)]
-struct Page(String);
+struct Page(String, Option<usize>);
+
+/// Where values begin.
+const VALUES: usize = 27;
 
 impl Page {
     fn section(&mut self, title: &str) {
@@ -20,7 +23,7 @@ impl Page {
     }
     fn line(&mut self, key: &str, value: impl Display) {
         let (key, value) = (escape::line(key), value.to_string());
-        self.0.push_str(&format!("  {key:<24} {}\n", escape::line(&value)));
+        self.0 += &beside(&format!("  {key:<24} "), VALUES, &escape::line(&value), self.1);
     }
     /// A line each, the key before the first; none of none.
     fn list(&mut self, key: &str, values: &[String]) {
@@ -54,9 +57,9 @@ impl Display for Size {
     }
 }
 
-/// See the module's header.
-pub fn render(s: &Summary) -> String {
-    let mut p = Page::default();
+/// See the module's header; in so many columns.
+pub fn render(s: &Summary, within: Option<usize>) -> String {
+    let mut p = Page(String::new(), within);
     file(&mut p, s);
     contents(&mut p, s);
     applications(&mut p, s);

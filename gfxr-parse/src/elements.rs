@@ -8,13 +8,11 @@
 mod tests;
 
 use crate::decode::special::descriptor;
-use crate::encode::Encoder;
-use crate::image::{Image, Ptr};
-use crate::member;
-use crate::schema::{Len, Member, Shape, Special, StructDef, Ty};
-use crate::walk::{Pointee, Visitor, walk_call};
+use crate::image::Image;
+use crate::parts::{Encoded, Part, Struct};
+use crate::schema::{Len, Member, Shape, Special, Ty};
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// An array.
@@ -38,18 +36,22 @@ struct Write {
     first: usize,
 }
 
-/// Appends the parameters of a call to `out`, and says which arrays they have.
-pub fn encode_arrays(image: &Image, out: &mut Vec<u8>) -> Vec<Array> {
-    let params = image.command.map_or(&[][..], |c| c.params);
-    let mut finder = Finder {
-        encoder: Encoder { out },
-        frames: vec![Frame::of(params, 0)],
-        length: 0,
-        open: vec![],
-        found: vec![],
-    };
-    walk_call(image, &mut finder);
-    finder.found
+/// The parameters of a call, and the arrays that they have.
+pub fn encode_arrays(image: &Image) -> (Vec<u8>, Vec<Array>) {
+    let call = Encoded::of(image);
+    let mut parts: Vec<&Part> = call.parts.iter().filter(|p| p.elements() > 0).collect();
+    // (what lies in another's elements is before it)
+    parts.sort_by_key(|p| (p.end, Reverse(p.head)));
+    let candidates: Vec<Array> = parts.into_iter().filter_map(|p| array(&call, p)).collect();
+    // A descriptor write can be several if it is an element itself: others can stand beside it.
+    let alone: HashSet<usize> = candidates
+        .iter()
+        .filter(|a| a.write.is_none())
+        .flat_map(|a| a.elements.iter().map(|e| e.start))
+        .collect();
+    let stands = |a: &Array| a.write.is_none_or(|w| alone.contains(&w.begins));
+    let arrays = candidates.into_iter().filter(stands).collect();
+    (call.bytes, arrays)
 }
 
 /// What of the array `of` can be left out by itself, by its elements: the element, or each descriptor of a descriptor write. Array and element, as
@@ -144,50 +146,43 @@ fn say_count(bytes: &mut [u8], [count, length]: [usize; 2], elements: usize) {
     bytes[length..length + 8].copy_from_slice(&(elements as u64).to_le_bytes());
 }
 
-/// Members of a struct, or parameters, and where each lies.
-struct Frame {
-    members: &'static [Member],
-    at: Vec<Option<usize>>,
-    /// The one that comes.
-    now: Option<usize>,
-    begins: usize,
-    /// Of a descriptor write: the array that its type reads.
-    descriptors: Option<&'static str>,
+/// A part as an array, if its elements can be left out.
+fn array(call: &Encoded, part: &Part) -> Option<Array> {
+    let (m, of) = (part.member?, &call.structs[part.of]);
+    let Len::Member(count) = m.len else { return None };
+    let counter = &of.members[usize::from(count)];
+    let counts = [call.at(of, usize::from(count))?, part.data - size_of::<u64>()];
+    // (what says another number than there are stays as it is)
+    let says = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes)) == part.ptr.len;
+    let plain = m.shape == Shape::Array && !m.out && counter.ty == Ty::U32 && counter.shape == Shape::Value;
+    if !plain || !call.bytes[counts[0]..].first_chunk().is_some_and(says) {
+        return None;
+    }
+    let write = match descriptors(call, of) {
+        Some(name) if name == m.name => {
+            let first = of.members.iter().position(|m| m.name == "dstArrayElement")?;
+            Some(Write { begins: of.begins, first: call.at(of, first)? })
+        }
+        _ => None,
+    };
+    // (all arrays of descriptors have one number, of which one is meant)
+    let shared = of.members.iter().filter(|o| counted(o) == Some(count)).count() > 1;
+    let alone = matches!(m.ty, Ty::Struct(_)) && !shared;
+    let elements = || (0..part.elements()).map(|i| part.element(i)).collect();
+    (alone || write.is_some()).then(|| Array { name: m.name, elements: elements(), counts, write })
 }
 
-impl Frame {
-    fn of(members: &'static [Member], begins: usize) -> Frame {
-        Frame { members, at: vec![None; members.len()], now: None, begins, descriptors: None }
+/// Of a descriptor write: the array that its type reads.
+fn descriptors(call: &Encoded, of: &Struct) -> Option<&'static str> {
+    if of.special != Special::WriteDescriptorSet {
+        return None;
     }
-
-    /// The array that begins, if its elements can be left out; `around` is the one that this struct is of.
-    fn array(&self, n: u64, length: usize, written: &[u8], around: Option<&Array>) -> Option<Array> {
-        let m = &self.members[self.now?];
-        let Len::Member(count) = m.len else { return None };
-        let of = &self.members[usize::from(count)];
-        let counts = [self.at[usize::from(count)]?, length];
-        // (what says another number than there are stays as it is)
-        let says =
-            || written[counts[0]..].first_chunk().is_some_and(|b| u64::from(u32::from_le_bytes(*b)) == n);
-        let plain = m.shape == Shape::Array && !m.out && of.ty == Ty::U32 && of.shape == Shape::Value;
-        if !plain || !says() {
-            return None;
-        }
-        let write = match self.descriptors {
-            Some(name) if name == m.name => Some(self.write(around?)?),
-            _ => None,
-        };
-        // (all arrays of descriptors have one number, of which one is meant)
-        let shared = self.members.iter().filter(|o| counted(o) == Some(count)).count() > 1;
-        let alone = matches!(m.ty, Ty::Struct(_)) && !shared;
-        (alone || write.is_some()).then_some(Array { name: m.name, elements: vec![], counts, write })
-    }
-
-    /// This struct, if it is the last element of an array so far: another one can stand beside it.
-    fn write(&self, around: &Array) -> Option<Write> {
-        let first = self.members.iter().position(|m| m.name == "dstArrayElement")?;
-        let is_last = around.elements.last().is_some_and(|e| e.start == self.begins);
-        is_last.then_some(Write { begins: self.begins, first: self.at[first]? })
+    let ty = call.at(of, of.members.iter().position(|m| m.name == "descriptorType")?)?;
+    match descriptor::array_of(u32::from_le_bytes(*call.bytes[ty..].first_chunk()?)) {
+        descriptor::Array::Image => Some("pImageInfo"),
+        descriptor::Array::Buffer => Some("pBufferInfo"),
+        descriptor::Array::Texel => Some("pTexelBufferView"),
+        descriptor::Array::Neither => None,
     }
 }
 
@@ -196,114 +191,5 @@ fn counted(m: &Member) -> Option<u8> {
     match m.len {
         Len::Member(n) | Len::MemberDiv(n, _) => Some(n),
         Len::None | Len::Field(..) | Len::Const(_) | Len::Other => None,
-    }
-}
-
-struct Finder<'o> {
-    encoder: Encoder<'o>,
-    frames: Vec<Frame>,
-    /// Where the length of the last array stands.
-    length: usize,
-    /// Arrays that are being walked; none for those whose elements stay.
-    open: Vec<Option<Array>>,
-    found: Vec<Array>,
-}
-
-impl Finder<'_> {
-    fn at(&self) -> usize {
-        self.encoder.out.len()
-    }
-
-    /// The array that begins, if its elements can be left out.
-    fn array(&self, n: u64) -> Option<Array> {
-        let around = self.open.last().and_then(Option::as_ref);
-        self.frames.last().and_then(|frame| frame.array(n, self.length, self.encoder.out, around))
-    }
-
-    /// The last element of the innermost array ends.
-    fn end_element(&mut self) {
-        let at = self.at();
-        if let Some(Some(array)) = self.open.last_mut()
-            && let Some(last) = array.elements.last_mut()
-        {
-            last.end = at;
-        }
-    }
-}
-
-impl Visitor for Finder<'_> {
-    fn value(&mut self, image: &Image, ty: Ty, at: u32) {
-        self.encoder.value(image, ty, at);
-    }
-
-    fn values(&mut self, image: &Image, ty: Ty, at: u32, n: u64) {
-        let array = self.array(n).filter(|_| n > 0);
-        let (begins, size) = (self.at(), ty.c_layout().0);
-        self.encoder.values(image, ty, at, n);
-        self.found.extend(array.map(|array| {
-            let elements = (0..n as usize).map(|e| begins + e * size..begins + (e + 1) * size);
-            Array { elements: elements.collect(), ..array }
-        }));
-    }
-
-    fn text(&mut self, image: &Image, at: u32, n: u64, unit: u32) {
-        self.encoder.text(image, at, n, unit);
-    }
-
-    fn pointer(&mut self, image: &Image, p: &Ptr, what: Pointee) {
-        self.encoder.pointer(image, p, what);
-        self.length = self.at().saturating_sub(8);
-    }
-
-    fn template_counts(&mut self, counts: [u64; 3]) {
-        self.encoder.template_counts(counts);
-    }
-
-    fn template_tail(&mut self, count: u64, ty: u64) {
-        self.encoder.template_tail(count, ty);
-    }
-
-    fn member(&mut self, m: &'static Member) {
-        let at = self.at();
-        let Some(frame) = self.frames.last_mut() else { return };
-        frame.now = frame.members.iter().position(|o| std::ptr::eq(o, m));
-        if let Some(n) = frame.now {
-            frame.at[n] = Some(at);
-        }
-    }
-
-    fn begin_struct(&mut self, image: &Image, def: &'static StructDef, at: u32) {
-        let mut frame = Frame::of(def.members, self.at());
-        if def.special == Special::WriteDescriptorSet {
-            let ty = image.u32(at + member!("VkWriteDescriptorSet", "descriptorType"));
-            frame.descriptors = match descriptor::array_of(ty) {
-                descriptor::Array::Image => Some("pImageInfo"),
-                descriptor::Array::Buffer => Some("pBufferInfo"),
-                descriptor::Array::Texel => Some("pTexelBufferView"),
-                descriptor::Array::Neither => None,
-            };
-        }
-        self.frames.push(frame);
-    }
-
-    fn end_struct(&mut self, _def: &'static StructDef) {
-        self.frames.pop();
-    }
-
-    fn begin_array(&mut self, n: u64) {
-        self.open.push(self.array(n));
-    }
-
-    fn element(&mut self, _i: u32) {
-        self.end_element();
-        let at = self.at();
-        if let Some(Some(array)) = self.open.last_mut() {
-            array.elements.push(at..at);
-        }
-    }
-
-    fn end_array(&mut self) {
-        self.end_element();
-        self.found.extend(self.open.pop().flatten().filter(|array| !array.elements.is_empty()));
     }
 }

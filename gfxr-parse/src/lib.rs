@@ -19,6 +19,7 @@ pub mod leaves;
 pub mod limits;
 pub mod meta;
 pub mod names;
+mod parts;
 pub mod print;
 pub mod schema;
 pub mod shaders;

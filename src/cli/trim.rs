@@ -29,8 +29,8 @@ pub struct TrimArgs {
     /// (blocks); may be given more than once
     #[arg(long, value_name = "WHAT")]
     pub commands: Vec<String>,
-    /// Write values that were edited by hand into the calls: FILE is what `dump` printed, as JSON, of all or some blocks; a line whose
-    /// "function" is null leaves the call out
+    /// Write back what was edited by hand: FILE is what `dump` printed, as JSON, of all or some blocks; a line whose "function" or "meta" is
+    /// null leaves the block out
     #[arg(long, value_name = "FILE")]
     pub edits: Option<PathBuf>,
     /// Write this change to calls into the result: skip, half, half-instances, opaque, structures, wide-barriers or no-barriers, with the

@@ -5,7 +5,7 @@
 use crate::cli::{BenchArgs, WorkerArgs};
 use crate::exit::{Exit, Failure, columns, complain};
 use crate::output;
-use analyses::report::{json, text};
+use analyses::report::{counted, json, text};
 use experiment::bench::{self, Settings, worker};
 
 /// Runs it.
@@ -17,9 +17,8 @@ pub fn run(args: &BenchArgs) -> Result<Exit, Failure> {
     )?;
     let interrupted = run.note.stopped == bench::INTERRUPTED;
     if interrupted {
-        let n = run.note.workers.len();
-        let processes = if n == 1 { "process" } else { "processes" };
-        complain(format_args!("{} holds what {n} {processes} measured", args.output.display()));
+        let processes = counted(run.note.workers.len() as u64, "process");
+        complain(format_args!("{} holds what {processes} measured", args.output.display()));
     }
     Ok(match (run.note.refused.is_empty(), interrupted) {
         (false, _) => Exit::Diverged,

@@ -4,7 +4,7 @@
 //! the exit code is 1 if blocks of a sibling file could not be read.
 
 use crate::cli::InfoArgs;
-use crate::exit::{Exit, Failure, complain};
+use crate::exit::{Exit, Failure, columns, complain};
 use crate::output::Output;
 use crate::{input, progress};
 use gfxr_parse::apis;
@@ -20,7 +20,8 @@ pub fn run(args: &InfoArgs) -> Result<Exit, Failure> {
     let mut bytes = if args.json {
         serde_json::to_vec_pretty(&summary).map_err(Failure::new)?
     } else {
-        experiment::info::render(&summary).into_bytes()
+        let within = columns().filter(|_| args.output.is_none());
+        experiment::info::render(&summary, within).into_bytes()
     };
     if args.json {
         bytes.push(b'\n');

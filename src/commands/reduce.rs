@@ -5,6 +5,7 @@
 use crate::cli::ReduceArgs;
 use crate::exit::{Exit, Failure, note};
 use crate::output;
+use analyses::report::counted;
 use experiment::reduce::{Settings, reduce};
 
 /// Runs the sub-command.
@@ -29,7 +30,7 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
         let parts = parts.iter().filter(|p| p.0[0] > 0);
         let contents: String =
             parts.map(|([before, after], what, are)| format!("Of {before} {what} {after} {are}. ")).collect();
-        let processes = if found.tried == 1 { "process" } else { "processes" };
+        let processes = counted(found.tried, "process");
         let tried = |n: u64| if n == 1 { "1 try".to_owned() } else { format!("{n} tries") };
         let fault = match found.shown {
             [_, 0] => "the fault was there when this was found".to_owned(),
@@ -40,7 +41,7 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
         let zeros = if found.zero_memory { ", replayed with --zero-memory" } else { "" };
         let text = format!(
             "{}: {} of {} calls ({:.1} %), {} of {} bytes ({:.1} %); {fault}: {}\n\
-             {contents}{} {processes} in {:.0} s{zeros}.\n",
+             {contents}{processes} in {:.0} s{zeros}.\n",
             args.output.display(),
             found.calls[1],
             found.calls[0],
@@ -49,7 +50,6 @@ pub fn run(args: &ReduceArgs) -> Result<Exit, Failure> {
             found.bytes[0],
             share(found.bytes),
             found.still,
-            found.tried,
             found.seconds,
         );
         output::print(text.as_bytes())?;

@@ -58,9 +58,7 @@ fn less(part: &Block<'_>, whole: &Block<'_>) -> bool {
         let (mut image, mut scratch) = (Image::default(), container::Scratch::new());
         decode_found(command(call.call_id).expect("known"), block, &call, &mut scratch, &mut image)
             .expect("read");
-        let mut bytes = vec![];
-        let arrays = encode_arrays(&image, &mut bytes);
-        (bytes, arrays)
+        encode_arrays(&image)
     };
     // Each with the call that has it alone: a descriptor says then where it is written to.
     let alone = |bytes: &[u8], arrays: &[Array]| -> Vec<((usize, usize), Vec<u8>)> {

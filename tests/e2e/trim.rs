@@ -206,6 +206,105 @@ fn what_a_driver_keeps_though_it_may_discard_it_is_kept_where_pictures_need_it()
     assert!(!of_images(&to).contains(&57));
 }
 
+/// Contents, elements, texts and metadata that were edited in what `dump` printed, and blocks left out: printed again, the result says so, and nothing
+/// else is another.
+#[test]
+fn edits_of_contents_elements_texts_and_metadata_go_back() {
+    let scratch = Scratch::new("trim-edits");
+    let dump = |file: &Path, folder: &str| {
+        let mut command = reray();
+        command.arg("dump").arg(file).arg("--binaries").arg(scratch.path(folder));
+        let out = command.output().expect("the program starts");
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let lines = text(&out.stdout);
+        lines.lines().map(|l| serde_json::from_str(l).expect("JSON")).collect::<Vec<Value>>()
+    };
+    let before = dump(&sample("cubes.gfxr"), "before");
+    let mut wanted = before.clone();
+    let mut done = std::collections::BTreeSet::new();
+    let mut contents = String::new();
+    for line in &mut wanted {
+        let name =
+            ["function", "meta"].iter().find_map(|k| line[*k]["name"].as_str()).unwrap_or("").to_owned();
+        match &*name {
+            _ if !done.insert(name.clone()) => {}
+            "vkCmdSetViewport" => {
+                let args = &mut line["function"]["args"];
+                let mut second = args["pViewports"][0].clone();
+                second["width"] = 5.0.into();
+                args["pViewports"].as_array_mut().expect("viewports").push(second);
+                args["viewportCount"] = 2.into();
+            }
+            "vkCreateInstance" => {
+                let info = &mut line["function"]["args"]["pCreateInfo"]["pApplicationInfo"];
+                info["pApplicationName"] = "another program".into();
+            }
+            "FillMemoryCommand" => {
+                contents = line["meta"]["args"]["data"].as_str().expect("a file").to_owned();
+                let file = scratch.path("before").join(&contents);
+                let bytes = std::fs::read(&file).expect("contents");
+                std::fs::write(file, bytes.iter().map(|b| b ^ 1).collect::<Vec<u8>>()).expect("a file");
+            }
+            "SetDevicePropertiesCommand" => {
+                line["meta"]["args"]["vendor_id"] = 77.into();
+                line["meta"]["args"]["device_name"] = "another device".into();
+            }
+            "ExeFileInfo" => line["meta"] = Value::Null,
+            "vkDeviceWaitIdle" => line["function"] = Value::Null,
+            _ => {
+                done.remove(&name);
+            }
+        }
+    }
+    assert_eq!(done.len(), 6, "{done:?}");
+    let lines: Vec<String> = wanted.iter().map(Value::to_string).collect();
+    let (edits, to) = (scratch.path("before").join("edits.jsonl"), scratch.path("edited.gfxr"));
+    std::fs::write(&edits, lines.join("\n")).expect("a file");
+    let mut command = reray();
+    command.arg("trim").arg(sample("cubes.gfxr")).arg("--unchecked").arg("--edits").arg(&edits);
+    let out = command.arg("-o").arg(&to).output().expect("the program starts");
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let after = dump(&to, "after");
+    // (two blocks fewer, and numbers of blocks, also in names of files, are others)
+    let plain = |lines: &[Value]| {
+        let kept =
+            lines.iter().filter(|l| !["function", "meta"].iter().any(|k| l.get(*k) == Some(&Value::Null)));
+        kept.filter(|l| l.get("header").is_none())
+            .map(|l| {
+                let mut line = l.clone();
+                if line.get("index").is_some() {
+                    line["index"] = 0.into();
+                }
+                if let Some(name) = line.pointer_mut("/meta/args/data") {
+                    *name = "contents".into();
+                }
+                for counted in ["/function/args/pCreateInfo/pCode", "/function/args/pValues"] {
+                    if let Some(name) = line.pointer_mut(counted) {
+                        *name = "contents".into();
+                    }
+                }
+                line
+            })
+            .collect::<Vec<Value>>()
+    };
+    assert_eq!(plain(&after), plain(&wanted));
+    let of = |folder: &str, lines: &[Value]| {
+        let file = lines.iter().find_map(|l| l["meta"]["args"]["data"].as_str()).expect("contents");
+        std::fs::read(scratch.path(folder).join(file)).expect("contents")
+    };
+    assert_eq!(of("after", &after), of("before", &wanted));
+    // Contents that are not there are an error, with the line.
+    std::fs::remove_file(scratch.path("before").join(&contents)).expect("it was there");
+    let mut command = reray();
+    command.arg("trim").arg(sample("cubes.gfxr")).arg("--unchecked").arg("--edits").arg(&edits);
+    let out = command.arg("-o").arg(&to).output().expect("the program starts");
+    let said = text(&out.stderr);
+    assert!(
+        !out.status.success() && said.contains("/data cannot be edited so") && said.contains("line "),
+        "{said}"
+    );
+}
+
 #[test]
 fn it_is_said_where_frames_count_anew() {
     if !device("numbers of frames of trims") {

@@ -103,8 +103,7 @@ impl<'c> Elements<'c> {
             if by_address.contains(&(block as u32)) {
                 return;
             }
-            let mut parameters = vec![];
-            let arrays = encode_arrays(&call.image, &mut parameters);
+            let (parameters, arrays) = encode_arrays(&call.image);
             let of = Units::of(&arrays);
             if of.units.is_empty() {
                 return;
@@ -174,7 +173,7 @@ mod tests {
 
     /// What can go of a call: how many units, those of each element, and those of which one stays.
     fn units_of(call: &ahead::Call) -> (usize, Vec<usize>, Vec<usize>) {
-        let arrays = encode_arrays(&call.image, &mut vec![]);
+        let (_, arrays) = encode_arrays(&call.image);
         let of = Units::of(&arrays);
         let sizes = |of: Vec<Range<usize>>| of.iter().map(Range::len).collect();
         (of.units.len(), sizes(of.elements), sizes(of.needed))

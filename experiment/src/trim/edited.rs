@@ -1,8 +1,8 @@
 //! A capture with calls as somebody has edited them, in what `dump` printed of them.
 //!
 //! Lines may be those of some blocks only; a block without a line stays. A line as it was printed changes nothing, one with other values changes these
-//! in the call, and one whose `function` is null leaves the call out. Guarantees: what is not edited stays, byte for byte; what is edited prints as it was
-//! wanted. Refuses lines out of order, edits of what is no call, and what `gfxr_parse::edit` refuses; errors name the line.
+//! in the block, and one whose `function`, `meta` or `annotation` is null leaves the block out. Guarantees: what is not edited stays, byte for byte; what is
+//! edited prints as it was wanted. Refuses lines out of order, and what `gfxr_parse::edit` refuses; errors name the line.
 
 use crate::failure::Failure;
 use crate::progress;
@@ -12,7 +12,6 @@ use gfxr_parse::decode::{decode_call, decode_found};
 use gfxr_parse::edit::Editor;
 use gfxr_parse::encode::encode_call;
 use gfxr_parse::image::Image;
-use gfxr_parse::print::{Counts, Form, Options, Printer};
 use gfxr_parse::schema::{command, command_index};
 use gfxr_parse::writer::Writer;
 use serde_json::Value;
@@ -27,7 +26,8 @@ pub fn edited(capture: &Capture, file: &Path) -> Result<(Capture, u64), Failure>
     lines.advance()?;
     let bar = progress::bytes(capture.bytes().len() as u64, "editing");
     let mut out = Writer::new(vec![], capture.header()).map_err(Failure::new)?;
-    let (mut editor, mut changed) = (Editor::default(), 0);
+    let folder = file.parent().unwrap_or_else(|| "".as_ref());
+    let (mut editor, mut changed) = (Editor::new(folder.to_owned()), 0);
     for block in capture.blocks_of_main_file() {
         bar.set_position(block.offset);
         let mut written = false;
@@ -42,6 +42,10 @@ pub fn edited(capture: &Capture, file: &Path) -> Result<(Capture, u64), Failure>
                 Made::Call { id, thread, parameters } => {
                     changed += 1;
                     out.call(id, thread, &parameters).map_err(Failure::new)?;
+                }
+                Made::Block(raw) => {
+                    changed += 1;
+                    out.block(&block.with_raw(&raw).kind().map_err(Failure::new)?).map_err(Failure::new)?;
                 }
                 Made::Nothing => changed += 1,
             }
@@ -69,19 +73,26 @@ pub fn edited(capture: &Capture, file: &Path) -> Result<(Capture, u64), Failure>
 enum Made {
     Same,
     Call { id: u32, thread: u64, parameters: Vec<u8> },
+    Block(Vec<u8>),
     Nothing,
 }
 
 fn made(block: &Block, line: &Value, editor: &mut Editor) -> Result<Made, String> {
     let text = |e: gfxr_parse::error::Error| e.to_string();
-    let BlockKind::Call(of) = block.kind().map_err(text)? else {
-        let same = [false, true].into_iter().any(|names| printed(block, names).as_ref() == Some(line));
-        return if same { Ok(Made::Same) } else { Err("only calls can be edited".into()) };
+    let kind = block.kind().map_err(text)?;
+    let key = match kind {
+        BlockKind::Call(_) => "function",
+        BlockKind::Meta(_) => "meta",
+        BlockKind::Annotation(_) => "annotation",
+        _ => return Err("only calls, metadata and annotations can be edited".into()),
     };
-    let wanted = line.get("function").ok_or("expected \"function\"")?;
-    if wanted.is_null() {
+    if line.get(key).is_some_and(Value::is_null) {
         return Ok(Made::Nothing);
     }
+    let BlockKind::Call(of) = kind else {
+        return Ok(editor.edit_block(block, line).map_err(text)?.map_or(Made::Same, Made::Block));
+    };
+    let wanted = line.get("function").ok_or("expected \"function\"")?;
     let unknown = || format!("a call of number {:#x}, which is not known", of.call_id);
     let def = command(of.call_id).ok_or_else(unknown)?;
     let mut image = Image::default();
@@ -97,15 +108,6 @@ fn made(block: &Block, line: &Value, editor: &mut Editor) -> Result<Made, String
     // (whoever reads the result finds the same call there)
     decode_call(def, &parameters, &mut Image::default()).map_err(text)?;
     Ok(Made::Call { id: of.call_id, thread, parameters })
-}
-
-/// A block as `dump` prints it, flags as names or not.
-fn printed(block: &Block, expand_flags: bool) -> Option<Value> {
-    let mut printer = Printer::new(Form::Json, Options { expand_flags, ..Options::default() });
-    printer.block(block).ok()?;
-    let mut line = vec![];
-    printer.drain_into(&mut Counts::default(), &mut line);
-    serde_json::from_slice(&line).ok()
 }
 
 /// The lines of a file, those that are of blocks.

@@ -46,6 +46,12 @@ impl<'a> Block<'a> {
     pub fn body(&self) -> &'a [u8] {
         &self.raw[HEADER_BYTES..]
     }
+    /// The same block with other bytes, header included.
+    pub fn with_raw<'b>(&self, raw: &'b [u8]) -> Block<'b> {
+        let ty = raw.get(8..).and_then(<[u8]>::first_chunk).map_or(self.ty, |b| u32::from_le_bytes(*b));
+        let Block { index, offset, file, codec, budget, .. } = *self;
+        Block { index, offset, file, ty, raw, codec, budget }
+    }
     /// Its type without the compressed bit: one of [`block_type`], or unknown.
     #[inline]
     pub fn base_type(&self) -> u32 {

@@ -68,8 +68,7 @@ fn written(parameters: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
 
 #[test]
 fn elements_of_descriptor_writes_are_descriptors_and_what_is_left_is_written_to_where_it_was() {
-    let mut bytes = vec![];
-    let arrays = encode_arrays(&update().image, &mut bytes);
+    let (bytes, arrays) = encode_arrays(&update().image);
     let all = written(&bytes);
     assert_eq!(all.len(), 4 * KINDS.len() + 1);
     let of = arrays.iter().position(|a| a.name == "pDescriptorWrites").expect("found");
@@ -88,8 +87,7 @@ fn elements_of_descriptor_writes_are_descriptors_and_what_is_left_is_written_to_
 
 #[test]
 fn elements_between_others_make_two_writes_of_one_and_nothing_else_is_another() {
-    let mut bytes = vec![];
-    let arrays = encode_arrays(&update().image, &mut bytes);
+    let (bytes, arrays) = encode_arrays(&update().image);
     let images = arrays.iter().position(|a| a.name == "pImageInfo").expect("found");
     let less = without(&bytes, &arrays, |a, e| a == images && e == 1);
     let mut image = Image::default();

@@ -47,7 +47,7 @@ pub use resource_init::{BeginResourceInit, EndResourceInit};
 pub use shader_groups::ShaderGroups;
 pub use swapchain_images::{SwapchainImage, SwapchainImages};
 
-use crate::container::fields::{Fields, Put};
+use crate::container::fields::{Fields, Put, Text};
 use crate::container::framing::{block_type, framed, typed};
 use crate::container::payload::Payload;
 use crate::error::{Error, Result};
@@ -165,6 +165,27 @@ impl<'a> Meta<'a> {
             Meta::InitImage(m) => Some(&m.data),
             Meta::InitTensor(m) => Some(&m.data),
             _ => None,
+        }
+    }
+    /// Its texts, each to be put another in its place; of the environment it is the whole.
+    pub fn texts_mut(&mut self) -> Vec<&mut Text<'a>> {
+        match self {
+            Meta::DisplayMessage(m) => vec![&mut m.message],
+            Meta::DeviceProperties(m) => vec![&mut m.name],
+            Meta::DriverInfo(m) => vec![&mut m.text],
+            Meta::Environment(m) => vec![&mut m.raw],
+            Meta::ExecuteBlocks(m) => vec![&mut m.file],
+            Meta::ExeInfo(m) => vec![
+                &mut m.product_version,
+                &mut m.file_version,
+                &mut m.app_name,
+                &mut m.company_name,
+                &mut m.file_description,
+                &mut m.internal_name,
+                &mut m.original_filename,
+                &mut m.product_name,
+            ],
+            _ => vec![],
         }
     }
     /// The same, to put other data in their place.

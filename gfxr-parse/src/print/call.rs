@@ -348,9 +348,7 @@ impl<S: Sink> Visitor for Walk<'_, S> {
         self.sink.key(m.name);
     }
     fn union_member(&mut self, m: &'static Member) {
-        // Upstream writes these two without the union's member in between.
-        let direct = [Special::IndirectExecutionSetCreateInfo, Special::IndirectCommandsLayoutToken];
-        if self.owner().is_none_or(|o| !direct.contains(&o.0.special)) {
+        if self.owner().is_none_or(|o| rules::names_its_union(o.0.special)) {
             self.open_union(m.name);
         }
         self.member = Some(m);

@@ -6,7 +6,7 @@
 
 use super::Sink;
 use super::engine::Engine;
-use super::options::{Binaries, Blob, Printed};
+use super::options::{Binaries, Blob, PLACEHOLDER, Printed};
 use crate::container::{Block, BlockKind, Marker, MarkerKind, Payload};
 use crate::decode::{decode_struct_array, decode_struct_array2};
 use crate::error::Result;
@@ -95,7 +95,7 @@ impl<S: Sink> Engine<S> {
     fn contents(&mut self, index: u64, stem: &str, bytes: &[u8]) {
         self.sink.key("data");
         if self.options.binaries != Binaries::Collect {
-            return self.sink.name("[Binary data]");
+            return self.sink.name(PLACEHOLDER);
         }
         let name = format!("{index}_{stem}.bin");
         self.sink.text(&name);

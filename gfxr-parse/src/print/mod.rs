@@ -37,7 +37,7 @@ mod engine;
 mod json;
 mod meta;
 mod options;
-mod rules;
+pub(crate) mod rules;
 mod sink;
 mod special;
 #[cfg(test)]
@@ -47,7 +47,7 @@ mod text;
 pub use counts::Counts;
 use engine::Engine;
 pub use meta::record_name;
-pub use options::{Binaries, Blob, Counter, CounterKind, Options, Printed};
+pub use options::{Binaries, Blob, Counter, CounterKind, Options, PLACEHOLDER, Printed};
 
 use json::Json;
 use sink::Sink;

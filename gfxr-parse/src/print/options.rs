@@ -1,5 +1,8 @@
 //! What is printed and how, and what printing a block gives beside the text.
 
+/// What stands in place of bytes.
+pub const PLACEHOLDER: &str = "[Binary data]";
+
 /// What becomes of bytes that mean nothing as numbers (shader code, memory contents).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Binaries {

@@ -4,12 +4,17 @@
 
 use crate::image::Image;
 use crate::schema::generated::STRUCTS;
-use crate::schema::{EnumDef, Member, StructDef, enum_named};
+use crate::schema::{EnumDef, Member, Special, StructDef, enum_named};
 use std::sync::LazyLock;
 
 /// Opaque pointers that are written in hexadecimal: functions, user data, and what vkMapMemory returned.
 pub(super) fn hex_pointer(m: &Member) -> bool {
     m.name.starts_with("pfn") || matches!(m.name, "pUserData" | "userData" | "ppData")
+}
+
+/// The name of the union's member stands between the struct and its value: upstream leaves it out of two.
+pub(crate) fn names_its_union(special: Special) -> bool {
+    !matches!(special, Special::IndirectExecutionSetCreateInfo | Special::IndirectCommandsLayoutToken)
 }
 
 /// Arrays of bytes that are one number.

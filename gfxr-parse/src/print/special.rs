@@ -4,7 +4,7 @@
 
 use super::Sink;
 use super::call::Walk;
-use super::options::{Binaries, Blob};
+use super::options::{Binaries, Blob, PLACEHOLDER};
 use super::rules;
 use crate::decode::special::descriptor;
 use crate::image::Image;
@@ -92,7 +92,7 @@ impl<S: Sink> Walk<'_, S> {
         let stem = match (known, self.options.binaries) {
             (None, _) if n == 0 || ty != Ty::U8 => return false,
             (Some(_), Binaries::Placeholder) | (_, Binaries::None) => {
-                self.sink.name("[Binary data]");
+                self.sink.name(PLACEHOLDER);
                 return true;
             }
             (Some(stem), Binaries::Collect) => stem,

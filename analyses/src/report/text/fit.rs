@@ -47,11 +47,13 @@ pub fn rewrapped(text: &str, within: Option<usize>) -> String {
 /// Rows of (a name, what is said of it): the names in a column, what is said of them wrapped beside it.
 pub fn described<'t>(rows: impl Iterator<Item = (&'t str, String)> + Clone, within: Option<usize>) -> String {
     let names = rows.clone().map(|(name, _)| width(name)).max().unwrap_or(0) + GAP;
-    let one = |(name, said): (&str, String)| {
-        let text = wrapped(&said, within, names);
-        format!("{name}{}\n", text.chars().skip(width(name)).collect::<String>())
-    };
-    rows.map(one).collect()
+    rows.map(|(name, said)| beside(name, names, &said, within)).collect()
+}
+
+/// What is said of a name, wrapped beside it from column `begins` on, with a line end.
+pub fn beside(name: &str, begins: usize, said: &str, within: Option<usize>) -> String {
+    let text = wrapped(said, within, begins);
+    format!("{name}{}\n", text.chars().skip(width(name)).collect::<String>())
 }
 
 /// Cells below each other.

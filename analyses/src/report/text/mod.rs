@@ -11,7 +11,7 @@ use super::escape;
 use super::sketch::sketch;
 use super::{Cell, Cost, Mark, Report, Series, Table, Unit};
 use fit::width;
-pub use fit::{Aligned, aligned, described, rewrapped, said_of_cuts, wrapped};
+pub use fit::{Aligned, aligned, beside, described, rewrapped, said_of_cuts, wrapped};
 use std::fmt::Write;
 
 /// The report as text, with a line end.
@@ -35,7 +35,7 @@ pub fn render_within(report: &Report, within: Option<usize>) -> String {
     let histograms: Vec<_> = report.series.iter().filter(|series| series.mark == Mark::Bars).collect();
     let title_width = histograms.iter().map(|series| width(&escape::line(&series.title))).max().unwrap_or(0);
     let sketches: String =
-        histograms.iter().filter_map(|series| render_histogram(series, title_width)).collect();
+        histograms.iter().filter_map(|series| render_histogram(series, title_width, within)).collect();
     if !sketches.is_empty() {
         parts.push(sketches);
     }
@@ -91,7 +91,7 @@ fn render_cell(cell: &Cell, unit: Unit) -> String {
 }
 
 /// `GPU  1.10 ms ▁▂▅█▇▃▁  ▁ 1.62 ms, and 3 above, up to 2.00 ms`
-fn render_histogram(series: &Series, title_width: usize) -> Option<String> {
+fn render_histogram(series: &Series, title_width: usize, within: Option<usize>) -> Option<String> {
     let buckets: Vec<_> = series
         .points
         .iter()
@@ -110,11 +110,22 @@ fn render_histogram(series: &Series, title_width: usize) -> Option<String> {
         three_digits(sketch.low),
         sketch.bars
     );
-    if sketch.high > sketch.low {
-        let _ = write!(line, " {} {unit}", three_digits(sketch.high));
+    let comma = if sketch.above > 0 { "," } else { "" };
+    let is_line = sketch.high > sketch.low;
+    line += if is_line { "" } else { comma };
+    // (what does not fit goes on below the numbers)
+    let mut taken = width(&line);
+    let mut more = |text: String| {
+        let fits = within.is_none_or(|within| taken + 1 + width(&text) <= within);
+        let gap = if fits { " ".to_owned() } else { format!("\n{}", " ".repeat(title_width + 2)) };
+        taken = if fits { taken + 1 } else { title_width + 2 } + width(&text);
+        line += &(gap + &text);
+    };
+    if is_line {
+        more(format!("{} {unit}{comma}", three_digits(sketch.high)));
     }
     if sketch.above > 0 {
-        let _ = write!(line, ", and {} above, up to {} {unit}", sketch.above, three_digits(sketch.highest));
+        more(format!("and {} above, up to {} {unit}", sketch.above, three_digits(sketch.highest)));
     }
     line.push('\n');
     Some(line)
@@ -211,6 +222,8 @@ Cost of measuring: all frames: 2.000 ms without, 2.010 ms with (+0.50 %)
 ";
         assert!(text.starts_with("X\n\n          frames"), "{text}");
         assert!(text.ends_with(expected), "{text}");
+        let folded = "\nGPU  1.25 ms █,\n     and 1 above, up to 4.00 ms\n";
+        assert!(render_within(&report, Some(35)).contains(folded));
     }
 
     #[test]
