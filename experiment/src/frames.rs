@@ -82,28 +82,42 @@ pub fn missing(frames: &Ranges, (first, last): (u64, u64)) -> Option<u64> {
 
 /// What one frame executes, and what those of its actions use that are chosen, by a walk over the capture that needs no device.
 pub fn work(capture: &Capture, how: &How, frame: u64, chosen: Option<&Choice>) -> Result<FrameWork, Failure> {
+    let found = works(capture, how, (frame, frame), chosen)?.into_iter().next().unwrap_or_default();
+    match chosen.and_then(|c| c.beyond(frame, found.actions.len())) {
+        Some(why) => Err(Failure::new(why)),
+        None => Ok(found),
+    }
+}
+
+/// The same of each of several frames, the first and the last of which are named.
+pub fn works(
+    capture: &Capture,
+    how: &How,
+    (first, last): (u64, u64),
+    chosen: Option<&Choice>,
+) -> Result<Vec<FrameWork>, Failure> {
     let mut options = options(how)?;
     let known = there(capture, &options.frame_by);
     if let Some(there) = known
-        && !(there.0..=there.1).contains(&frame)
+        && let Some(missing) =
+            [first, last].into_iter().find(|n| *n != u64::MAX && !(there.0..=there.1).contains(n))
     {
-        return Err(no_such_frame(frame, there));
+        return Err(no_such_frame(missing, there));
     }
-    options = Options { frames: Some((0, frame)), ..options };
-    let (hook, found) = FrameActionsHook::new(frame, chosen.cloned());
+    options = Options { frames: Some((0, last)), ..options };
+    let (hook, found) = FrameActionsHook::new((first, last), chosen.cloned());
     let bar = progress::bytes(capture.bytes().len() as u64, "following");
     let mut told = Bar { bar: &bar, map: None, released: 0 };
     let done = replay(capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut told);
     bar.finish_and_clear();
     let seen = done.map_err(failure)?.numbers.unwrap_or((1, 0));
     let found = found.take();
-    if found.actions.is_empty() && found.passes.is_empty() && known.is_none() && frame > seen.1 {
-        return Err(no_such_frame(frame, seen));
+    // (without an end they go on to the last)
+    let reached = found.len() as u64 > last.saturating_sub(first) || last == u64::MAX;
+    if !reached && known.is_none() && last > seen.1 {
+        return Err(no_such_frame(last, seen));
     }
-    match chosen.and_then(|c| c.beyond(frame, found.actions.len())) {
-        Some(why) => Err(Failure::new(why)),
-        None => Ok(found),
-    }
+    Ok(found)
 }
 
 /// What is said of it.

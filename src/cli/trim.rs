@@ -25,7 +25,7 @@ pub struct TrimArgs {
     /// The frames: one, or a range [default: all]
     #[arg(long, value_name = "A-B")]
     pub frames: Option<Ranges>,
-    /// Keep only these draws, dispatches and traces of the one frame: draw=A-B, pass=A-B, label=GLOB, pipeline=ID or its name, at=A-B
+    /// Keep only these draws, dispatches and traces of each frame: draw=A-B, pass=A-B, label=GLOB, pipeline=ID or its name, at=A-B
     /// (blocks); may be given more than once
     #[arg(long, value_name = "WHAT")]
     pub commands: Vec<String>,

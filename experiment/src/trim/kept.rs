@@ -1,11 +1,11 @@
-//! Draws, dispatches and traces of one frame that alone are kept, as a change that leaves out its others.
+//! Draws, dispatches and traces of frames that alone are kept, as a change that leaves out their others.
 //!
 //! Guarantees: what frames before it recorded stays, but for a command buffer that they and the frame execute; nothing else is left out than draws,
-//! dispatches and traces, and pipelines bound for them alone. Of what is executed several times, all stays if one is chosen. Refuses several frames, and choices that nothing of
-//! the frame meets.
+//! dispatches and traces, and pipelines bound for them alone. Of what is executed several times, all stays if one is chosen. Refuses choices that nothing of
+//! the frames meets.
 
 use crate::failure::Failure;
-use crate::frames::work;
+use crate::frames::works;
 use crate::how::How;
 use gfxr_parse::container::Capture;
 use std::collections::BTreeSet;
@@ -24,19 +24,22 @@ pub fn all_but(
     }
     let wrong = |e: String| Failure::usage(format_args!("--commands: {e}"));
     let choice = Choice::read(commands).map_err(wrong)?;
-    if first != last {
-        return Err(wrong("draws are chosen among those of one frame: name it by --frames".into()));
+    let frames = works(capture, how, (first, last), None)?;
+    let (mut kept, mut all) = (BTreeSet::new(), BTreeSet::new());
+    for actions in frames.iter().map(|f| &f.actions) {
+        let chosen = (1..).zip(actions).filter(|(n, a)| choice.is(*n, a));
+        kept.extend(chosen.map(|(_, a)| a.block));
+        all.extend(actions.iter().map(|a| a.block));
     }
-    let actions = work(capture, how, first, None)?.actions;
-    if let Some(why) = choice.beyond(first, actions.len()) {
+    // (what one frame lacks another may have)
+    let most = frames.iter().map(|f| f.actions.len()).max().unwrap_or(0);
+    if let Some(why) = choice.beyond(first, most) {
         return Err(wrong(why));
     }
-    let chosen = (1..).zip(&actions).filter(|(n, a)| choice.is(*n, a));
-    let kept: BTreeSet<u64> = chosen.map(|(_, a)| a.block).collect();
     if kept.is_empty() {
-        return Err(wrong(choice.nothing(first, actions.len())));
+        return Err(wrong(choice.nothing(first, most)));
     }
-    let others: BTreeSet<u64> = actions.iter().map(|a| a.block).filter(|b| !kept.contains(b)).collect();
+    let others: BTreeSet<u64> = all.difference(&kept).copied().collect();
     let blocks: Vec<String> = others.iter().map(u64::to_string).collect();
     let at = || Use::new("skip", [format!("at={}", blocks.join(","))]);
     Ok((!others.is_empty()).then(at))

@@ -1,4 +1,4 @@
-//! What one frame executes: every draw, dispatch and trace, with the labels and the render pass around it, and every render pass, as command
+//! What frames execute, each by itself: every draw, dispatch and trace, with the labels and the render pass around it, and every render pass, as command
 //! buffers are submitted. It needs no device.
 //!
 //! Guarantees: each execution is a row of its own, in the order of submission; draws and passes are numbered as everywhere
@@ -33,11 +33,14 @@ const WANTED: [&str; 5] = [
 
 /// See the module's header.
 pub struct FrameActionsHook {
-    frame: u64,
+    frames: (u64, u64),
+    /// The frame and block of the last submission, and the block of the last one of frames before.
+    last: (u64, u64),
+    before: u64,
     numbering: Numbering,
     /// Those of which it is told what they use, and what is known of their programs.
     chosen: Option<(Choice, Programs)>,
-    out: Rc<RefCell<FrameWork>>,
+    out: Rc<RefCell<Vec<FrameWork>>>,
 }
 
 /// What a frame executes.
@@ -69,11 +72,17 @@ pub struct FramePass {
 }
 
 impl FrameActionsHook {
-    /// For a frame, and those of its actions whose resources are wanted; and where they will be.
-    pub fn new(frame: u64, chosen: Option<Choice>) -> (FrameActionsHook, Rc<RefCell<FrameWork>>) {
+    /// For frames, the first and the last, and those of their actions whose resources are wanted; and where each will be, up to the last that submits
+    /// anything.
+    pub fn new(
+        frames: (u64, u64),
+        chosen: Option<Choice>,
+    ) -> (FrameActionsHook, Rc<RefCell<Vec<FrameWork>>>) {
         let out = Rc::default();
         let chosen = chosen.map(|choice| (choice, Programs::default()));
-        let hook = FrameActionsHook { frame, numbering: Numbering::named(), chosen, out: Rc::clone(&out) };
+        let numbering = Numbering::named();
+        let hook =
+            FrameActionsHook { frames, last: (0, 0), before: 0, numbering, chosen, out: Rc::clone(&out) };
         (hook, out)
     }
 }
@@ -168,15 +177,20 @@ impl Hook for FrameActionsHook {
             "vkQueueEndDebugUtilsLabelEXT" => self.numbering.end_label(id),
             _ => {
                 let (world, mut out) = (cx.objects.world(), self.out.borrow_mut());
-                let wanted = call.frame == self.frame;
+                if call.frame > self.last.0 {
+                    self.before = self.last.1;
+                }
+                self.last = (call.frame, call.block);
+                let (first, last) = self.frames;
+                let nth = (first..=last).contains(&call.frame).then(|| (call.frame - first) as usize);
+                if let Some(nth) = nth.filter(|nth| *nth >= out.len()) {
+                    out.resize(nth + 1, FrameWork { before: self.before, ..FrameWork::default() });
+                }
                 self.numbering.submit(world, id, &submitted(call), &mut |met| {
-                    if let (true, Met::Executes(at)) = (wanted, met) {
-                        out.add(world, at, &mut self.chosen);
+                    if let (Some(frame), Met::Executes(at)) = (nth.and_then(|n| out.get_mut(n)), met) {
+                        frame.add(world, at, &mut self.chosen);
                     }
                 });
-                if call.frame < self.frame {
-                    out.before = call.block;
-                }
             }
         }
         next.run(cx, call)
@@ -200,10 +214,10 @@ mod tests {
     fn of(sample: &str, frame: u64) -> Vec<(String, u64)> {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples").join(sample);
         let capture = Capture::new(std::fs::read(file).expect("a sample")).expect("a capture");
-        let (hook, found) = FrameActionsHook::new(frame, None);
+        let (hook, found) = FrameActionsHook::new((frame, frame), None);
         let options = Options { frames: Some((0, frame)), ..Options::default() };
         replay(&capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut ()).expect("it follows");
-        found.take().actions.into_iter().map(|a| (a.kind, a.submission)).collect()
+        found.take().into_iter().flat_map(|f| f.actions).map(|a| (a.kind, a.submission)).collect()
     }
 
     #[test]
