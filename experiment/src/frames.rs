@@ -82,20 +82,20 @@ pub fn missing(frames: &Ranges, (first, last): (u64, u64)) -> Option<u64> {
 
 /// What one frame executes, and what those of its actions use that are chosen, by a walk over the capture that needs no device.
 pub fn work(capture: &Capture, how: &How, frame: u64, chosen: Option<&Choice>) -> Result<FrameWork, Failure> {
-    let found = works(capture, how, (frame, frame), chosen)?.into_iter().next().unwrap_or_default();
+    let found = works(capture, how, (frame, frame), chosen)?.pop().unwrap_or_default().1;
     match chosen.and_then(|c| c.beyond(frame, found.actions.len())) {
         Some(why) => Err(Failure::new(why)),
         None => Ok(found),
     }
 }
 
-/// The same of each of several frames, the first and the last of which are named.
+/// The same of each of several frames that submits anything, by number; the first and the last are named.
 pub fn works(
     capture: &Capture,
     how: &How,
     (first, last): (u64, u64),
     chosen: Option<&Choice>,
-) -> Result<Vec<FrameWork>, Failure> {
+) -> Result<Vec<(u64, FrameWork)>, Failure> {
     let mut options = options(how)?;
     let known = there(capture, &options.frame_by);
     if let Some(there) = known
@@ -113,9 +113,9 @@ pub fn works(
     let seen = done.map_err(failure)?.numbers.unwrap_or((1, 0));
     let found = found.take();
     // (without an end they go on to the last)
-    let reached = found.len() as u64 > last.saturating_sub(first) || last == u64::MAX;
-    if !reached && known.is_none() && last > seen.1 {
-        return Err(no_such_frame(last, seen));
+    let end = if last == u64::MAX { first } else { last };
+    if known.is_none() && end > seen.1 && found.last().is_none_or(|f| f.0 < end) {
+        return Err(no_such_frame(end, seen));
     }
     Ok(found)
 }

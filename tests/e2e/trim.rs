@@ -545,7 +545,10 @@ fn only_some_draws_are_kept() {
     }
     for (words, says) in [
         (&["--frames", "15", "--commands", "draw=203"][..], "frame 15 has no draw 203: the last is draw 202"),
-        (&["--frames", "15-16", "--commands", "label=nothing"], "frame 15 has no label=nothing"),
+        (
+            &["--frames", "15-16", "--commands", "label=nothing"],
+            "none of the frames 15 to 16 has label=nothing",
+        ),
         (&["--frames", "15", "--commands", "draw"], "expected draw=A-B, pass=A-B, label=GLOB"),
     ] {
         let out = some(words);

@@ -81,6 +81,11 @@ pub fn beyond<'r>(draws: impl IntoIterator<Item = &'r Ranges>, frame: u64, of: u
 }
 
 impl Choice {
+    /// Why none of several frames' actions is chosen.
+    pub fn nothing_of_all(&self, (first, last): (u64, u64)) -> String {
+        format!("none of the frames {first} to {last} has {}", self.words.join(" "))
+    }
+
     /// Why none of a frame's so many actions is chosen.
     pub fn nothing(&self, frame: u64, of: usize) -> String {
         let of = match of {

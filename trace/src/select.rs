@@ -8,27 +8,32 @@ use std::str::FromStr;
 
 /// A list of numbers and ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ranges(Vec<(u64, u64)>);
+pub struct Ranges {
+    given: Vec<(u64, u64)>,
+    /// The same in order, none of which touch.
+    apart: Vec<(u64, u64)>,
+}
 
 impl Ranges {
     /// Is this number among them?
     pub fn contains(&self, n: u64) -> bool {
-        self.0.iter().any(|&(a, b)| (a..=b).contains(&n))
+        let behind = self.apart.partition_point(|r| r.0 <= n);
+        behind > 0 && n <= self.apart[behind - 1].1
     }
     /// First and last number, if they are one range.
     pub fn bounds(&self) -> Option<(u64, u64)> {
-        match self.0[..] {
+        match self.given[..] {
             [range] => Some(range),
             _ => None,
         }
     }
     /// The ranges as they were given, both ends included.
     pub fn all(&self) -> &[(u64, u64)] {
-        &self.0
+        &self.given
     }
     /// The largest number among them.
     pub fn last(&self) -> u64 {
-        self.0.iter().map(|r| r.1).max().unwrap_or(0)
+        self.apart.last().map_or(0, |r| r.1)
     }
 }
 
@@ -44,13 +49,23 @@ impl FromStr for Ranges {
                 if first > last { Err(format!("\"{part}\" runs backwards")) } else { Ok((first, last)) }
             }
         };
-        text.split(',').map(part).collect::<Result<_, _>>().map(Ranges)
+        let given = text.split(',').map(part).collect::<Result<Vec<(u64, u64)>, _>>()?;
+        let mut sorted = given.clone();
+        sorted.sort_unstable();
+        let mut apart: Vec<(u64, u64)> = vec![];
+        for (first, last) in sorted {
+            match apart.last_mut() {
+                Some(before) if first <= before.1.saturating_add(1) => before.1 = before.1.max(last),
+                _ => apart.push((first, last)),
+            }
+        }
+        Ok(Ranges { given, apart })
     }
 }
 
 impl fmt::Display for Ranges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (n, &(a, b)) in self.0.iter().enumerate() {
+        for (n, &(a, b)) in self.given.iter().enumerate() {
             let comma = if n == 0 { "" } else { "," };
             match b {
                 _ if a == b => write!(f, "{comma}{a}")?,
@@ -125,7 +140,12 @@ mod tests {
             ["1,50-52,90-", "0-2,7-"]
         );
         assert_eq!("3-3".parse::<Ranges>().unwrap().last(), 3);
-        assert_eq!("-2".parse::<Ranges>().unwrap(), Ranges(vec![(0, 2)]));
+        assert_eq!("-2".parse::<Ranges>().unwrap().all(), [(0, 2)]);
+        // In any order, within each other and side by side.
+        let some: Ranges = "30-,7,1-5,3-4,6,20-22,21-25".parse().unwrap();
+        let held: Vec<u64> = (0..40).filter(|n| some.contains(*n)).collect();
+        assert_eq!(held, (1..=7).chain(20..=25).chain(30..40).collect::<Vec<_>>());
+        assert_eq!((some.to_string().as_str(), some.last()), ("30-,7,1-5,3-4,6,20-22,21-25", u64::MAX));
         for bad in ["", "x", "5-3", "1,,2", "1-2-3"] {
             assert!(bad.parse::<Ranges>().is_err(), "{bad}");
         }

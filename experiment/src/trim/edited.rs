@@ -134,7 +134,10 @@ impl Lines<'_> {
             let line: Value = serde_json::from_str(&text)
                 .map_err(|e| self.wrong(&format!("expected a line of JSON, as `dump` prints it: {e}")))?;
             // (the header and markers have no number)
-            if let Some(index) = line.get("index").and_then(Value::as_u64) {
+            if let Some(index) = line.get("index") {
+                let index = index
+                    .as_u64()
+                    .ok_or_else(|| self.wrong("expected the number of a block as \"index\""))?;
                 self.next = Some((index, line));
                 return Ok(());
             }

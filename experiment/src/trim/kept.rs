@@ -1,6 +1,6 @@
 //! Draws, dispatches and traces of frames that alone are kept, as a change that leaves out their others.
 //!
-//! Guarantees: what frames before it recorded stays, but for a command buffer that they and the frame execute; nothing else is left out than draws,
+//! Guarantees: what frames before it recorded stays, but for a command buffer that they and the frames execute; nothing else is left out than draws,
 //! dispatches and traces, and pipelines bound for them alone. Of what is executed several times, all stays if one is chosen. Refuses choices that nothing of
 //! the frames meets.
 
@@ -26,18 +26,21 @@ pub fn all_but(
     let choice = Choice::read(commands).map_err(wrong)?;
     let frames = works(capture, how, (first, last), None)?;
     let (mut kept, mut all) = (BTreeSet::new(), BTreeSet::new());
-    for actions in frames.iter().map(|f| &f.actions) {
+    for actions in frames.iter().map(|f| &f.1.actions) {
         let chosen = (1..).zip(actions).filter(|(n, a)| choice.is(*n, a));
         kept.extend(chosen.map(|(_, a)| a.block));
         all.extend(actions.iter().map(|a| a.block));
     }
     // (what one frame lacks another may have)
-    let most = frames.iter().map(|f| f.actions.len()).max().unwrap_or(0);
-    if let Some(why) = choice.beyond(first, most) {
+    if kept.is_empty() && first != last {
+        return Err(wrong(choice.nothing_of_all((first, last))));
+    }
+    let of = frames.last().map_or(0, |f| f.1.actions.len());
+    if let Some(why) = choice.beyond(first, of).filter(|_| first == last) {
         return Err(wrong(why));
     }
     if kept.is_empty() {
-        return Err(wrong(choice.nothing(first, most)));
+        return Err(wrong(choice.nothing(first, of)));
     }
     let others: BTreeSet<u64> = all.difference(&kept).copied().collect();
     let blocks: Vec<String> = others.iter().map(u64::to_string).collect();

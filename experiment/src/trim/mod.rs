@@ -48,7 +48,7 @@ pub struct Settings {
     pub frames: Option<(u64, u64)>,
     /// What `dump` printed, with values changed by hand that are written into the result.
     pub edits: Option<PathBuf>,
-    /// Draws, dispatches and traces of the one frame that alone are kept: `draw=A-B`, `pass=A-B`, `label=GLOB`, `pipeline=ID`, `at=A-B`.
+    /// Draws, dispatches and traces of each frame that alone are kept: `draw=A-B`, `pass=A-B`, `label=GLOB`, `pipeline=ID`, `at=A-B`.
     pub commands: Vec<String>,
     /// Changes to calls that are written into the result.
     pub changes: Vec<Use>,
@@ -69,7 +69,11 @@ pub fn trim(settings: &Settings, output: &Path) -> Result<Trimmed, Failure> {
     let edited = settings.edits.as_ref().map(|file| edited::edited(&whole, file)).transpose()?;
     let (source, edited) = edited.as_ref().map_or((&whole, 0), |e| (&e.0, e.1));
     let there = there(source, &options.frame_by);
-    let (first, last) = settings.frames.or(there).unwrap_or((1, u64::MAX));
+    let (first, mut last) = settings.frames.or(there).unwrap_or((1, u64::MAX));
+    // (without an end they go on to the last)
+    if last == u64::MAX {
+        last = there.map_or(last, |there| there.1);
+    }
     if let Some(there) = there {
         let is = |n: &u64| (there.0..=there.1).contains(n);
         [first, last].iter().find(|n| !is(n)).map_or(Ok(()), |n| Err(no_such_frame(*n, there)))?;

@@ -2,7 +2,11 @@
 //!
 //! Numbers are looked for: such blocks are small and their fields few, so each place before the contents that holds what was printed is tried with what is
 //! wanted. Texts and contents are put into the fields that have them. Guarantees: the block, read and printed again, says what was wanted and nothing else is
-//! another, and what is not printed stays. Refuses arrays of another length, UUIDs, and sizes of contents without the contents.
+//! another, and what is not printed stays. Refuses arrays of another length, counts of elements, UUIDs, sizes of contents without the contents, and
+//! texts that have no room in their field.
+
+#[cfg(test)]
+mod tests;
 
 use super::paths::{MOST, below, contents, refused, too_many};
 use super::places::{bits, width};
@@ -11,11 +15,11 @@ use crate::container::fields::Text;
 use crate::container::framing::HEADER_BYTES;
 use crate::container::{Block, BlockKind, Payload, Scratch};
 use crate::error::Error;
-use crate::meta::Meta;
 use crate::meta::environment::DELIMITER;
+use crate::meta::{Meta, MetaBlock};
 use crate::print::{Counts, PLACEHOLDER};
-use crate::schema::Ty;
-use crate::schema::generated::ENUMS;
+use crate::schema::generated::{ENUMS, STRUCTS};
+use crate::schema::{Len, StructDef, Ty};
 use serde_json::Value;
 
 /// What whole numbers in such blocks are.
@@ -53,6 +57,19 @@ impl Editor {
             if ["/index", "/meta/name"].contains(&&*change.path) {
                 return Err(refused(&change.path, "only the block's fields can be edited"));
             }
+            let sizes = ["/meta/args/size", "/meta/args/data_size"];
+            if sizes.contains(&&*change.path) && now.print.pointer(CONTENTS).is_some() {
+                return Err(refused(
+                    &change.path,
+                    "it follows from the contents, which a file named by \"data\" gives",
+                ));
+            }
+            if change.path.starts_with("/meta/args/p") && counts(&change.path) {
+                return Err(refused(
+                    &change.path,
+                    "it counts elements, of which there are as many as before",
+                ));
+            }
             let at = block.with_raw(&now.raw);
             now = if change.path == CONTENTS && change.was == PLACEHOLDER {
                 let file = change.wanted.as_str().unwrap_or_default();
@@ -65,6 +82,11 @@ impl Editor {
                     self.number(&at, &now.print, change).or_else(|| self.text(&at, &now.print, change));
                 found.ok_or_else(|| refused(&change.path, "expected another value of its kind and range"))?
             };
+        }
+        let levels = |raw: &[u8]| levels_fit(&block.with_raw(raw));
+        if levels(block.raw()) && !levels(&now.raw) {
+            let why = "the levels' sizes have to add up to that of the contents";
+            return Err(refused("/meta/args/level_sizes", why));
         }
         Ok((now.raw != block.raw()).then_some(now.raw))
     }
@@ -79,7 +101,6 @@ impl Editor {
         });
         let enums = named.map(|(id, e)| if e.bitmask { Ty::Flags(id as u16) } else { Ty::Enum(id as u16) });
         let floats = [Ty::F32, Ty::F64].into_iter().filter(|_| change.was.is_f64());
-        let size_of_contents = |raw: &Block| raw.kind().ok().and_then(|k| k.payload().map(Payload::size));
         for ty in WHOLE.into_iter().chain(floats).chain(enums) {
             let Some((old, new)) = bits(ty, &change.was).zip(bits(ty, &change.wanted)) else { continue };
             if old == new && matches!(ty, Ty::Flags(_) | Ty::Enum(_)) {
@@ -93,11 +114,7 @@ impl Editor {
                     tried[at..at + size].copy_from_slice(new);
                     // (a float is what its bits say)
                     let same = |v: &Value| bits(ty, v) == bits(ty, &change.wanted);
-                    let found = self.reads(block, tried, print, &change.path, same);
-                    // (a size that is not that of the contents)
-                    let fits =
-                        |e: &Edited| size_of_contents(&block.with_raw(&e.raw)) == size_of_contents(block);
-                    if let Some(found) = found.filter(fits) {
+                    if let Some(found) = self.reads(block, tried, print, &change.path, same) {
                         return Some(found);
                     }
                 }
@@ -127,7 +144,8 @@ impl Editor {
             if all[n].text() != was && all[n].until_nul().text() != was {
                 return None;
             }
-            *all[n] = Text(wanted.as_bytes());
+            let of_field = fixed(all[n].0, wanted);
+            *all[n] = Text(of_field.as_ref()?.as_deref().unwrap_or(wanted.as_bytes()));
             drop(all);
             self.reads(block, written(&kind), print, &change.path, same)
         })
@@ -168,6 +186,40 @@ fn texts<'k, 'a>(kind: &'k mut BlockKind<'a>) -> Vec<&'k mut Text<'a>> {
         BlockKind::Annotation(a) => vec![&mut a.label, &mut a.data],
         BlockKind::Meta(m) => m.meta.texts_mut(),
         _ => vec![],
+    }
+}
+
+/// Of a text in a field of so many bytes, which ends with a NUL: the field with another; an error where that has no room.
+fn fixed(field: &[u8], wanted: &str) -> Option<Option<Vec<u8>>> {
+    if !field.contains(&0) {
+        return Some(None);
+    }
+    let mut with = field.to_vec();
+    let (text, behind) = with.split_at_mut_checked(wanted.len())?;
+    text.copy_from_slice(wanted.as_bytes());
+    *behind.first_mut()? = 0;
+    Some(Some(with))
+}
+
+/// The last member of a path says how many elements an array beside it has.
+fn counts(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let is = |s: &StructDef| {
+        s.members.iter().any(|m| match m.len {
+            Len::Member(n) | Len::MemberDiv(n, _) => s.members[usize::from(n)].name == name,
+            _ => false,
+        })
+    };
+    STRUCTS.iter().any(is)
+}
+
+/// The sizes of an image's levels add up to that of its contents.
+fn levels_fit(block: &Block) -> bool {
+    match block.kind() {
+        Ok(BlockKind::Meta(MetaBlock { meta: Meta::InitImage(m), .. })) => {
+            m.level_bytes.iter().copied().try_fold(0, u64::checked_add) == Some(m.data.size())
+        }
+        _ => true,
     }
 }
 

@@ -6,7 +6,7 @@
 //! templates, and counts that contradict the elements.
 
 use super::blank;
-use super::paths::{below, contents, refused};
+use super::paths::{below, contents, is_nothing, refused};
 use crate::encode::Encoder;
 use crate::error::Error;
 use crate::image::{Image, Ptr, attrib};
@@ -33,7 +33,7 @@ pub(super) fn differs(own: &Value, wanted: &Value, path: &str, parts: &Encoded) 
             let unused = |path: &String| {
                 parts.part(path).is_some_and(|p| parts.structs[p.of].special == Special::WriteDescriptorSet)
             };
-            let mut lacking = b.iter().filter(|(key, value)| !value.is_null() && !a.contains_key(*key));
+            let mut lacking = b.iter().filter(|(key, value)| !is_nothing(value) && !a.contains_key(*key));
             let lacking = lacking.find_map(|(key, _)| Some(below(path, key)).filter(unused));
             let of = |(key, own): (&String, &Value)| {
                 let path = below(path, key);
@@ -49,8 +49,7 @@ pub(super) fn differs(own: &Value, wanted: &Value, path: &str, parts: &Encoded) 
             all.find_map(|(i, (a, b))| differs(a, b, &format!("{path}/{i}"), parts))
         }
         (Value::Array(_), Value::Array(_)) => here(),
-        (Value::Null, Value::Array(none)) if none.is_empty() => None,
-        (Value::Null, Value::Null) => None,
+        (Value::Null, b) if is_nothing(b) => None,
         (Value::Null, _) | (_, Value::Null) => here(),
         (Value::String(a), Value::String(b)) if a != b => {
             parts.part(path).is_some_and(|p| text(p) || a == PLACEHOLDER).then(|| path.to_owned())
@@ -92,7 +91,10 @@ pub(super) fn changed(
             to.bytes(&part.preamble(units.len()));
             units.iter().for_each(|u| _ = to.bytes(&u.to_le_bytes()));
         }
-        (Pointee::Array, Value::String(file)) if is == PLACEHOLDER => {
+        (Pointee::Array, Value::String(file)) if is == PLACEHOLDER || is.is_null() => {
+            if is.is_null() && READ_OTHERWISE.contains(&special) {
+                return Err(kind());
+            }
             let (bytes, size) = (contents(folder, file, path)?, ty.c_layout().0);
             // (as it is printed again)
             if let Some(says) = wanted.pointer_mut(path) {

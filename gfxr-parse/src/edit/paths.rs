@@ -3,6 +3,7 @@
 //! Guarantees: an error names the path. Refuses files that cannot be read.
 
 use crate::error::Error;
+use serde_json::Value;
 use std::path::Path;
 
 /// Values of a block that can be edited at once.
@@ -29,4 +30,14 @@ pub(super) fn contents(folder: &Path, file: &str, path: &str) -> Result<Vec<u8>,
 /// What is wrong with an edit.
 pub(super) fn refused(path: &str, why: &str) -> Error {
     Error::malformed(format!("{path} cannot be edited so: {why}"))
+}
+
+/// Two edits that want different bytes at one place.
+pub(super) fn contradicted(path: &str) -> Error {
+    refused(path, "another edit of the same call contradicts it")
+}
+
+/// What is printed of what is not there: null, as of arrays without elements.
+pub(super) fn is_nothing(v: &Value) -> bool {
+    v.as_array().map_or(v.is_null(), Vec::is_empty)
 }

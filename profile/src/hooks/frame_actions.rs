@@ -40,7 +40,7 @@ pub struct FrameActionsHook {
     numbering: Numbering,
     /// Those of which it is told what they use, and what is known of their programs.
     chosen: Option<(Choice, Programs)>,
-    out: Rc<RefCell<Vec<FrameWork>>>,
+    out: Rc<RefCell<Vec<(u64, FrameWork)>>>,
 }
 
 /// What a frame executes.
@@ -72,12 +72,12 @@ pub struct FramePass {
 }
 
 impl FrameActionsHook {
-    /// For frames, the first and the last, and those of their actions whose resources are wanted; and where each will be, up to the last that submits
-    /// anything.
+    /// For frames, the first and the last, and those of their actions whose resources are wanted; and where each that submits
+    /// anything will be, by its number.
     pub fn new(
         frames: (u64, u64),
         chosen: Option<Choice>,
-    ) -> (FrameActionsHook, Rc<RefCell<Vec<FrameWork>>>) {
+    ) -> (FrameActionsHook, Rc<RefCell<Vec<(u64, FrameWork)>>>) {
         let out = Rc::default();
         let chosen = chosen.map(|choice| (choice, Programs::default()));
         let numbering = Numbering::named();
@@ -182,12 +182,12 @@ impl Hook for FrameActionsHook {
                 }
                 self.last = (call.frame, call.block);
                 let (first, last) = self.frames;
-                let nth = (first..=last).contains(&call.frame).then(|| (call.frame - first) as usize);
-                if let Some(nth) = nth.filter(|nth| *nth >= out.len()) {
-                    out.resize(nth + 1, FrameWork { before: self.before, ..FrameWork::default() });
+                let wanted = (first..=last).contains(&call.frame);
+                if wanted && out.last().is_none_or(|f| f.0 != call.frame) {
+                    out.push((call.frame, FrameWork { before: self.before, ..FrameWork::default() }));
                 }
                 self.numbering.submit(world, id, &submitted(call), &mut |met| {
-                    if let (Some(frame), Met::Executes(at)) = (nth.and_then(|n| out.get_mut(n)), met) {
+                    if let (true, Some((_, frame)), Met::Executes(at)) = (wanted, out.last_mut(), met) {
                         frame.add(world, at, &mut self.chosen);
                     }
                 });
@@ -212,12 +212,27 @@ mod tests {
 
     /// What a frame of a sample does, as what-if follows it: commands, and the submission of the frame.
     fn of(sample: &str, frame: u64) -> Vec<(String, u64)> {
+        let works = works(sample, (frame, frame)).into_iter();
+        works.flat_map(|f| f.1.actions).map(|a| (a.kind, a.submission)).collect()
+    }
+
+    fn works(sample: &str, frames: (u64, u64)) -> Vec<(u64, FrameWork)> {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures/samples").join(sample);
         let capture = Capture::new(std::fs::read(file).expect("a sample")).expect("a capture");
-        let (hook, found) = FrameActionsHook::new((frame, frame), None);
-        let options = Options { frames: Some((0, frame)), ..Options::default() };
+        let (hook, found) = FrameActionsHook::new(frames, None);
+        let options = Options { frames: Some((0, frames.1)), ..Options::default() };
         replay(&capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut ()).expect("it follows");
-        found.take().into_iter().flat_map(|f| f.actions).map(|a| (a.kind, a.submission)).collect()
+        found.take()
+    }
+
+    #[test]
+    fn frames_followed_together_are_as_each_by_itself() {
+        let all = works("rays.gfxr", (2, 4));
+        let of = |(n, f): &(u64, FrameWork)| (*n, f.before, f.actions.len(), f.passes.len());
+        let each: Vec<_> = (2..=4).flat_map(|n| works("rays.gfxr", (n, n))).collect();
+        assert_eq!(all.iter().map(of).collect::<Vec<_>>(), each.iter().map(of).collect::<Vec<_>>());
+        assert!(all.len() == 3 && all.windows(2).all(|w| w[0].1.before < w[1].1.before), "each has its own");
+        assert!(all.iter().all(|f| f.1.before > 0 && !f.1.actions.is_empty()));
     }
 
     #[test]
