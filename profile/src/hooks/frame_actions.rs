@@ -40,7 +40,7 @@ pub struct FrameActionsHook {
     numbering: Numbering,
     /// Those of which it is told what they use, and what is known of their programs.
     chosen: Option<(Choice, Programs)>,
-    out: Rc<RefCell<Vec<(u64, FrameWork)>>>,
+    out: FrameWorks,
 }
 
 /// What a frame executes.
@@ -55,6 +55,9 @@ pub struct FrameWork {
     /// By row, what chosen actions read and write.
     pub used: BTreeMap<usize, Vec<Used>>,
 }
+
+/// What frames execute, by their numbers, shared with who asked for it.
+pub type FrameWorks = Rc<RefCell<Vec<(u64, FrameWork)>>>;
 
 /// A render pass of a frame.
 #[derive(Clone, Debug, Default)]
@@ -74,10 +77,7 @@ pub struct FramePass {
 impl FrameActionsHook {
     /// For frames, the first and the last, and those of their actions whose resources are wanted; and where each that submits
     /// anything will be, by its number.
-    pub fn new(
-        frames: (u64, u64),
-        chosen: Option<Choice>,
-    ) -> (FrameActionsHook, Rc<RefCell<Vec<(u64, FrameWork)>>>) {
+    pub fn new(frames: (u64, u64), chosen: Option<Choice>) -> (FrameActionsHook, FrameWorks) {
         let out = Rc::default();
         let chosen = chosen.map(|choice| (choice, Programs::default()));
         let numbering = Numbering::named();
