@@ -99,8 +99,7 @@ pub fn works(
     let mut options = options(how)?;
     let known = there(capture, &options.frame_by);
     if let Some(there) = known
-        && let Some(missing) =
-            [first, last].into_iter().find(|n| *n != u64::MAX && !(there.0..=there.1).contains(n))
+        && let Some(missing) = [first, last].into_iter().find(|n| !(there.0..=there.1).contains(n))
     {
         return Err(no_such_frame(missing, there));
     }

@@ -8,22 +8,26 @@ use std::fmt::{self, Display};
 
 /// Lines with their sections.
 #[derive(Default)]
-struct Page(String, Option<usize>);
+struct Page {
+    text: String,
+    /// Columns that a line has.
+    within: Option<usize>,
+}
 
 /// Where values begin.
 const VALUES: usize = 27;
 
 impl Page {
     fn section(&mut self, title: &str) {
-        if !self.0.is_empty() {
-            self.0.push('\n');
+        if !self.text.is_empty() {
+            self.text.push('\n');
         }
-        self.0.push_str(title);
-        self.0.push('\n');
+        self.text.push_str(title);
+        self.text.push('\n');
     }
     fn line(&mut self, key: &str, value: impl Display) {
         let (key, value) = (escape::line(key), value.to_string());
-        self.0 += &beside(&format!("  {key:<24} "), VALUES, &escape::line(&value), self.1);
+        self.text += &beside(&format!("  {key:<24} "), VALUES, &escape::line(&value), self.within);
     }
     /// A line each, the key before the first; none of none.
     fn list(&mut self, key: &str, values: &[String]) {
@@ -59,7 +63,7 @@ impl Display for Size {
 
 /// See the module's header; in so many columns.
 pub fn render(s: &Summary, within: Option<usize>) -> String {
-    let mut p = Page(String::new(), within);
+    let mut p = Page { within, ..Page::default() };
     file(&mut p, s);
     contents(&mut p, s);
     applications(&mut p, s);
@@ -68,7 +72,7 @@ pub fn render(s: &Summary, within: Option<usize>) -> String {
     blocks(&mut p, s);
     commands(&mut p, s);
     oddities(&mut p, s);
-    p.0
+    p.text
 }
 
 fn file(p: &mut Page, s: &Summary) {
@@ -207,7 +211,7 @@ fn commands(p: &mut Page, s: &Summary) {
     let mut by_count: Vec<_> = s.calls.by_command.iter().collect();
     by_count.sort_by_key(|&(name, &n)| (std::cmp::Reverse(n), name));
     for (name, n) in by_count {
-        p.0.push_str(&format!("  {n:>10}  {name}\n"));
+        p.text.push_str(&format!("  {n:>10}  {name}\n"));
     }
 }
 
@@ -224,6 +228,6 @@ fn oddities(p: &mut Page, s: &Summary) {
     let file = s.file.truncated.iter().chain(&s.file.unread);
     if file.clone().chain(&s.warnings).next().is_some() {
         p.section("Warnings");
-        file.chain(&s.warnings).for_each(|w| p.0.push_str(&format!("  {}\n", escape::line(w))));
+        file.chain(&s.warnings).for_each(|w| p.text.push_str(&format!("  {}\n", escape::line(w))));
     }
 }

@@ -50,10 +50,10 @@ pub fn described<'t>(rows: impl Iterator<Item = (&'t str, String)> + Clone, with
     rows.map(|(name, said)| beside(name, names, &said, within)).collect()
 }
 
-/// What is said of a name, wrapped beside it from column `begins` on, with a line end.
+/// What is said of a name, wrapped beside it from column `begins` on, with a line end; right behind a name that is longer.
 pub fn beside(name: &str, begins: usize, said: &str, within: Option<usize>) -> String {
     let text = wrapped(said, within, begins);
-    format!("{name}{}\n", text.chars().skip(width(name)).collect::<String>())
+    format!("{name:<begins$}{}\n", text.chars().skip(begins).collect::<String>())
 }
 
 /// Cells below each other.
@@ -232,6 +232,12 @@ lit         2  lit.frag:17
         let narrow = within(16);
         assert!(narrow.text.lines().all(|l| width(l) <= 16), "{}", narrow.text);
         assert!(narrow.cut && narrow.text.contains("lit     lit.…:17"), "{}", narrow.text);
+    }
+
+    #[test]
+    fn nothing_of_what_is_said_is_lost_beside_a_long_name() {
+        assert_eq!(super::beside("a name that is long ", 8, "42", None), "a name that is long 42\n");
+        assert_eq!(super::beside("a ", 8, "1 22 333", Some(12)), "a       1 22\n        333\n");
     }
 
     #[test]
