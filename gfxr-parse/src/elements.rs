@@ -10,7 +10,7 @@ mod tests;
 use crate::decode::special::descriptor;
 use crate::image::Image;
 use crate::parts::{Encoded, Part, Struct};
-use crate::schema::{Len, Member, Shape, Special, Ty};
+use crate::schema::{Len, Shape, Special, Ty};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -166,7 +166,7 @@ fn array(call: &Encoded, part: &Part) -> Option<Array> {
         _ => None,
     };
     // (all arrays of descriptors have one number, of which one is meant)
-    let shared = of.members.iter().filter(|o| counted(o) == Some(count)).count() > 1;
+    let shared = of.members.iter().filter(|o| o.len.counter() == Some(count)).count() > 1;
     let alone = matches!(m.ty, Ty::Struct(_)) && !shared;
     let elements = || (0..part.elements()).map(|i| part.element(i)).collect();
     (alone || write.is_some()).then(|| Array { name: m.name, elements: elements(), counts, write })
@@ -183,13 +183,5 @@ fn descriptors(call: &Encoded, of: &Struct) -> Option<&'static str> {
         descriptor::Array::Buffer => Some("pBufferInfo"),
         descriptor::Array::Texel => Some("pTexelBufferView"),
         descriptor::Array::Neither => None,
-    }
-}
-
-/// The member that says how many there are.
-fn counted(m: &Member) -> Option<u8> {
-    match m.len {
-        Len::Member(n) | Len::MemberDiv(n, _) => Some(n),
-        Len::None | Len::Field(..) | Len::Const(_) | Len::Other => None,
     }
 }

@@ -17,9 +17,9 @@ use crate::container::{Block, BlockKind, Payload, Scratch};
 use crate::error::Error;
 use crate::meta::environment::DELIMITER;
 use crate::meta::{Meta, MetaBlock};
-use crate::print::{Counts, PLACEHOLDER};
+use crate::print::PLACEHOLDER;
 use crate::schema::generated::{ENUMS, STRUCTS};
-use crate::schema::{Len, StructDef, Ty};
+use crate::schema::{StructDef, Ty};
 use serde_json::Value;
 
 /// What whole numbers in such blocks are.
@@ -144,8 +144,8 @@ impl Editor {
             if all[n].text() != was && all[n].until_nul().text() != was {
                 return None;
             }
-            let of_field = fixed(all[n].0, wanted);
-            *all[n] = Text(of_field.as_ref()?.as_deref().unwrap_or(wanted.as_bytes()));
+            let with = in_field(all[n].0, wanted)?;
+            *all[n] = Text(&with);
             drop(all);
             self.reads(block, written(&kind), print, &change.path, same)
         })
@@ -168,9 +168,7 @@ impl Editor {
 
     pub(super) fn printed_block(&mut self, block: &Block) -> Option<Value> {
         self.printer.block(block).ok()?;
-        self.line.clear();
-        self.printer.drain_into(&mut Counts::default(), &mut self.line);
-        serde_json::from_slice(&self.line).ok()
+        self.drained().ok()
     }
 }
 
@@ -189,26 +187,23 @@ fn texts<'k, 'a>(kind: &'k mut BlockKind<'a>) -> Vec<&'k mut Text<'a>> {
     }
 }
 
-/// Of a text in a field of so many bytes, which ends with a NUL: the field with another; an error where that has no room.
-fn fixed(field: &[u8], wanted: &str) -> Option<Option<Vec<u8>>> {
+/// A text in place of another; where that ends with a NUL in a field of so many bytes, in the field, if it has room.
+fn in_field(field: &[u8], wanted: &str) -> Option<Vec<u8>> {
     if !field.contains(&0) {
-        return Some(None);
+        return Some(wanted.into());
     }
     let mut with = field.to_vec();
     let (text, behind) = with.split_at_mut_checked(wanted.len())?;
     text.copy_from_slice(wanted.as_bytes());
     *behind.first_mut()? = 0;
-    Some(Some(with))
+    Some(with)
 }
 
 /// The last member of a path says how many elements an array beside it has.
 fn counts(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let is = |s: &StructDef| {
-        s.members.iter().any(|m| match m.len {
-            Len::Member(n) | Len::MemberDiv(n, _) => s.members[usize::from(n)].name == name,
-            _ => false,
-        })
+        s.members.iter().filter_map(|m| m.len.counter()).any(|n| s.members[usize::from(n)].name == name)
     };
     STRUCTS.iter().any(is)
 }

@@ -197,11 +197,14 @@ impl Editor {
 
     fn printed(&mut self, call: &mut Call) -> Result<Value, Error> {
         self.printer.call(call);
+        Ok(self.drained()?["function"].take())
+    }
+
+    /// What was printed last.
+    fn drained(&mut self) -> Result<Value, Error> {
         self.line.clear();
         self.printer.drain_into(&mut Counts::default(), &mut self.line);
-        let mut line: Value =
-            serde_json::from_slice(&self.line).map_err(|e| Error::malformed(e.to_string()))?;
-        Ok(line["function"].take())
+        serde_json::from_slice(&self.line).map_err(|e| Error::malformed(e.to_string()))
     }
 }
 

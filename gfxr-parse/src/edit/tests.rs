@@ -3,8 +3,8 @@
 use super::*;
 use crate::container::Capture;
 use crate::encode::encode_call;
+use crate::schema::Member;
 use crate::schema::generated::{COMMANDS, STRUCTS};
-use crate::schema::{Len, Member};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
@@ -330,10 +330,7 @@ fn first(file: &str, name: &str) -> Call {
 /// Members and parameters that say how many elements an array beside them has.
 static COUNTS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     let of = |members: &'static [Member]| {
-        members.iter().filter_map(|m| match m.len {
-            Len::Member(n) | Len::MemberDiv(n, _) => Some(members[usize::from(n)].name),
-            _ => None,
-        })
+        members.iter().filter_map(|m| Some(members[usize::from(m.len.counter()?)].name))
     };
     STRUCTS.iter().flat_map(|s| of(s.members)).chain(COMMANDS.iter().flat_map(|c| of(c.params))).collect()
 });

@@ -118,6 +118,16 @@ pub enum Len {
     Other,
 }
 
+impl Len {
+    /// The sibling member that says how many elements there are, whatever it counts in.
+    pub fn counter(self) -> Option<u8> {
+        match self {
+            Len::Member(n) | Len::MemberDiv(n, _) => Some(n),
+            Len::None | Len::Field(..) | Len::Const(_) | Len::Other => None,
+        }
+    }
+}
+
 /// How long the inner arrays of an array of arrays are, where that can be known beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inner {

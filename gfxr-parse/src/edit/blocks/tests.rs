@@ -6,7 +6,7 @@ use crate::container::{Capture, Compression, FileHeader};
 use crate::decode::decode_found;
 use crate::image::Image;
 use crate::meta::Environment;
-use crate::print::{Binaries, Form, Options, Printer};
+use crate::print::{Binaries, Counts, Form, Options, Printer};
 use crate::writer::Writer;
 use std::collections::BTreeMap;
 
