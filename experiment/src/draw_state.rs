@@ -1,5 +1,5 @@
-//! What the capture says of a frame's draws, dispatches and traces: the state that their pipelines were made with, and what their command buffer
-//! had set and bound before each.
+//! What the capture says of a frame's draws, dispatches and traces: the state that their pipelines or shader objects were made with, and what their
+//! command buffer had set and bound before each.
 //!
 //! Guarantees: of a command the last call before the draw counts, of those that set a part of several (`firstViewport`, say) the last for each first
 //! one. Descriptors are not here (the analyses' table `bound` has them). Refuses nothing: a call that cannot be read is left out.
@@ -36,6 +36,8 @@ const ENDS: [&str; 3] = ["vkBeginCommandBuffer", "vkEndCommandBuffer", "vkCmdExe
 const LIBRARIES: &str = "VkPipelineLibraryCreateInfoKHR";
 /// VK_STENCIL_FACE_FRONT_AND_BACK
 const FRONT_AND_BACK: u32 = 3;
+/// The call that makes shader objects, which are told by their ids.
+const SHADER_OBJECTS: &str = "vkCreateShadersEXT";
 /// Bytes that are shown of data.
 const BYTES: usize = 64;
 
@@ -44,7 +46,7 @@ type Part = (&'static str, u32);
 /// By part, the block of the last call, and the command.
 type Set = BTreeMap<Part, (u64, &'static str)>;
 
-/// Calls to look into: those that made pipelines, by pipeline, with its place in the call; of pipelines their libraries; and of each draw's block what
+/// Calls to look into: those that made pipelines and shader objects, by their ids, with its place in the call; of pipelines their libraries; and of each draw's block what
 /// was set before.
 #[derive(Default)]
 struct Wanted {
@@ -54,9 +56,9 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// A pipeline and all that it was made of.
-    fn parts(&self, pipeline: u64) -> Vec<u64> {
-        let mut parts = vec![pipeline];
+    /// What an action runs, and all that it was made of.
+    fn parts(&self, action: &Action) -> Vec<u64> {
+        let mut parts = program(action);
         let mut at = 0;
         while let Some(part) = parts.get(at) {
             let libraries = self.libraries.get(part).into_iter().flatten();
@@ -71,8 +73,14 @@ impl Wanted {
 /// The state of these, of no more than so many commands that set it.
 pub fn state(capture: &Capture, actions: &[Action], most: usize) -> State {
     let wanted = wanted(capture, actions);
-    let pipelines: BTreeSet<u64> = actions.iter().map(|a| a.pipeline).filter(|p| *p != 0).collect();
-    let parts: HashMap<u64, Vec<u64>> = pipelines.into_iter().map(|p| (p, wanted.parts(p))).collect();
+    let mut told = HashSet::new();
+    // By row, of the first action that runs it.
+    let parts: BTreeMap<usize, Vec<u64>> = actions
+        .iter()
+        .enumerate()
+        .filter(|(_, a)| told.insert(program(a)))
+        .map(|(of, a)| (of, wanted.parts(a)))
+        .collect();
     let made = parts.values().flatten().filter_map(|p| wanted.made.get(p)).map(|m| m.0);
     let blocks: BTreeSet<u64> =
         wanted.set.values().flat_map(|s| s.values()).map(|set| set.0).chain(made).collect();
@@ -82,15 +90,18 @@ pub fn state(capture: &Capture, actions: &[Action], most: usize) -> State {
     let read: HashMap<u64, Vec<(String, String)>> =
         blocks.iter().map(|block| (*block, values(block))).collect();
     let mut all = State::default();
-    let mut told = HashSet::new();
     for (of, action) in actions.iter().enumerate() {
-        let parts = parts.get(&action.pipeline).filter(|_| told.insert(action.pipeline));
-        for (block, place) in parts.into_iter().flatten().filter_map(|p| wanted.made.get(p)) {
+        let parts = parts.get(&of).into_iter().flatten();
+        for (part, (block, place)) in parts.filter_map(|p| Some((p, wanted.made.get(p)?))) {
             let prefix = format!("pCreateInfos[{place}].");
+            let whose = match action.shader_objects.contains(part) {
+                true => format!("shader object {part}: "),
+                false => String::new(),
+            };
             let members = read.get(block).into_iter().flatten();
             let members = members.filter_map(|(path, value)| Some((path.strip_prefix(&prefix)?, value)));
             for (what, value) in members.filter(|m| says(m.0) && m.1 != "null") {
-                all.pipelines.push(Setting { of, what: what.to_owned(), value: value.clone() });
+                all.pipelines.push(Setting { of, what: format!("{whose}{what}"), value: value.clone() });
             }
         }
         let mut set: Vec<&(u64, &str)> =
@@ -108,6 +119,14 @@ pub fn state(capture: &Capture, actions: &[Action], most: usize) -> State {
         }
     }
     all
+}
+
+/// A pipeline, or shader objects.
+fn program(action: &Action) -> Vec<u64> {
+    match &*action.shader_objects {
+        [] => vec![action.pipeline],
+        all => all.to_vec(),
+    }
 }
 
 fn wanted(capture: &Capture, actions: &[Action]) -> Wanted {
@@ -134,9 +153,10 @@ fn wanted(capture: &Capture, actions: &[Action]) -> Wanted {
             set.insert(part, (call.block, name));
         } else if ENDS.contains(&name) {
             recording.remove(&call.image.u64(0));
-        } else if name.starts_with("vkCreate") && name.contains("Pipelines") {
+        } else if name == SHADER_OBJECTS || name.starts_with("vkCreate") && name.contains("Pipelines") {
             let infos = v.structs("pCreateInfos").map(Some).chain(std::iter::repeat(None));
-            for ((place, id), info) in v.u64s("pPipelines").into_iter().enumerate().zip(infos) {
+            let made = v.u64s(if name == SHADER_OBJECTS { "pShaders" } else { "pPipelines" });
+            for ((place, id), info) in made.into_iter().enumerate().zip(infos) {
                 if id == 0 {
                     continue;
                 }
@@ -174,7 +194,16 @@ fn first_of(call: &Call, v: &View<'_>) -> u32 {
 
 /// Of a pipeline's create info: what is neither a shader (those are told elsewhere) nor the way it was made.
 fn says(path: &str) -> bool {
-    let made = ["sType", "layout", "basePipelineHandle", "basePipelineIndex"];
+    let made = [
+        "sType",
+        "layout",
+        "basePipelineHandle",
+        "basePipelineIndex",
+        "codeType",
+        "codeSize",
+        "pCode",
+        "pName",
+    ];
     let code = ["module", "pName", "sType", "pCode", "flags", "codeSize", "pNext"];
     match path.strip_prefix("pStages[").or_else(|| path.strip_prefix("stage.")) {
         Some(_) => !code.iter().any(|c| path.ends_with(c)),
@@ -220,7 +249,13 @@ mod tests {
     fn libraries_of_libraries_are_parts_once_each() {
         let mut of = Wanted::default();
         of.libraries.extend([(1, vec![2, 3]), (2, vec![4]), (3, vec![4, 1])]);
-        assert_eq!(of.parts(1), [1, 2, 3, 4]);
-        assert_eq!(of.parts(9), [9]);
+        let by = |pipeline, objects: &[u64]| Action {
+            pipeline,
+            shader_objects: objects.to_vec(),
+            ..Action::default()
+        };
+        assert_eq!(of.parts(&by(1, &[])), [1, 2, 3, 4]);
+        assert_eq!(of.parts(&by(9, &[])), [9]);
+        assert_eq!(of.parts(&by(8, &[7, 8])), [7, 8], "shader objects are each a part");
     }
 }

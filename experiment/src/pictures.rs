@@ -62,7 +62,11 @@ fn of_passes(folder: &Path, frame: u64) -> Result<Vec<Picture>, Failure> {
                 .chain([format!("{} × {}, {}", written.width, written.height, written.format)])
                 .collect();
             Ok(Picture {
-                title: format!("Behind pass {} ({}): {}", place.pass, place.pass_name, place.attachment),
+                title: format!(
+                    "Behind {}: {}",
+                    trace::names::pass(place.pass, &place.pass_labels, &place.pass_name),
+                    place.attachment
+                ),
                 about: about.join(", "),
                 pass: Some(place.pass),
                 png: smaller(&folder.join(&written.file), THUMBNAIL)?,

@@ -31,7 +31,7 @@ pub enum BindingsCommand {
 /// `bindings CAPTURE`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Follows descriptors and memory through the whole capture, writes what every invocation of the frames bound and which bytes
+Follows descriptors and memory through the whole capture, writes what every draw, dispatch and trace of the frames bound and which bytes
 its uniform blocks had, and answers the questions to that (docs/resources.md). No GPU is needed, but for --check and
 --read-back: those replay.
 
@@ -47,7 +47,7 @@ pub struct ResourcesArgs {
     /// The capture
     #[arg(required = true)]
     pub file: Option<PathBuf>,
-    /// Only invocations of these frames; what is before them is followed all the same
+    /// Only draws of these frames; what is before them is followed all the same
     #[arg(long, value_name = "A-B")]
     pub frames: Option<Ranges>,
     /// Keep the trace in this folder, for `analyze`; made if it is not there

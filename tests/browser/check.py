@@ -159,7 +159,7 @@ class Check:
         self.expect(pointed or not boxes.count(), "no value could be pointed at")
 
     def lanes(self):
-        """A timeline says what a span is, and is zoomed by keys."""
+        """A timeline says what a span is, leads to it, and is zoomed by keys."""
         canvas = self.page.locator("canvas.lanes")
         if not canvas.count():
             return
@@ -179,6 +179,13 @@ class Check:
         self.expect(canvas.first.evaluate("c => c.toDataURL()") != before, "plus does not zoom a timeline")
         self.page.keyboard.press("0")
         self.expect(canvas.first.evaluate("c => c.toDataURL()") == before, "0 does not show all of a timeline")
+        if "a click says more" in said:
+            self.page.mouse.click(box["x"] + x, box["y"] + 4)
+            title = self.page.locator("#thing[open] #thing-title")
+            if self.expect(title.count(), f"a click on {said!r} says nothing more"):
+                number = re.match(r"(?:draw|pass) (\d+)", said)
+                self.expect(not number or f" {number[1]} of frame" in title.inner_text(), f"{said!r} leads to {title.inner_text()!r}")
+                self.page.keyboard.press("Escape")
 
     def tables(self):
         """Tables are sorted by their headings, say values as they are, and trees close."""

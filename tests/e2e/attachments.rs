@@ -166,7 +166,7 @@ fn the_first_draw_behind_which_two_sides_differ_is_found() {
     let to = scratch.path("draw");
     let (code, said, why) = compared(&[&["--compare", "0", "--gpu", "0"][..], &change].concat(), &to);
     assert_eq!(code, Some(5), "{said}{why}");
-    assert!(said.contains("first differ behind draw 190 (DrawIndexed) of pass 1"), "{said}");
+    assert!(said.contains("first differ behind pass 1 \"world\" · draw 190 (DrawIndexed)"), "{said}");
     assert!(said.contains("pipeline 37 \"lit cube\", in frame 15 / world / band 7"), "{said}");
     let found = std::fs::read(to.join("compare.json")).expect("it is written");
     let found: Value = serde_json::from_slice(&found).expect("JSON");

@@ -156,7 +156,10 @@ impl Measured {
         let mut rows = self.table(table);
         rows.retain(|r| {
             r["pipeline"] == id
-                || r["pipeline"].as_str().is_some_and(|w| w.starts_with(&format!("pipeline {id} ")))
+                || r["pipeline"].as_str().is_some_and(|w| {
+                    let words = format!("pipeline {id}");
+                    w == words || w.starts_with(&format!("{words} "))
+                })
         });
         assert_eq!(rows.len(), 1, "{table} of {pipeline}");
         rows.pop().expect("there is one")

@@ -134,7 +134,7 @@ fn str_of<'v>(value: &'v Value, column: &str) -> &'v str {
     value[column].as_str().unwrap_or_else(|| panic!("no text {column}: {value}"))
 }
 
-/// The application's name of a pipeline, out of `graphics 32 "members"`.
+/// The application's name of a pipeline, out of `pipeline 32 "members"`.
 fn name(of: &Value) -> String {
     of.as_str().and_then(|s| s.split('"').nth(1)).unwrap_or_default().to_owned()
 }
@@ -174,8 +174,8 @@ fn members_are_as_planted_and_nothing_else_is_found() {
         let those = advice.iter().filter(|r| r["possibly"] == what);
         those.map(|r| of(r, "of")).collect()
     };
-    assert_eq!(advised("merge duplicates"), ["slot 0.0 lamp of graphics 45 \"duplicates\""]);
-    assert_eq!(advised("drop unused slots"), ["graphics 32 \"members\""]);
+    assert_eq!(advised("merge duplicates"), ["slot 0.0 lamp of pipeline 45 \"duplicates\""]);
+    assert_eq!(advised("drop unused slots"), ["pipeline 32 \"members\""]);
     let unused = ["staged (0.0)", "shapes (0.0)", "object (0.0)", "params (0.0)", "world (0.2)"];
     let dropped = advised("drop unused members");
     assert_eq!(dropped.len(), unused.len(), "{dropped:?}");
@@ -251,17 +251,17 @@ const OBJECTS: &[(&str, &str, &str, &str)] = &[
     ("buffer", "fill (0.0) frame", "compute", "constant over a frame"),
     ("buffer", "fill (0.0) tile", "compute", "constant over the pipeline"),
     ("buffer", "fill (0.0) unused", "no shader", "unused"),
-    ("graphics objects 0", "flat_ (0.0) always", "fragment", "constant over the capture"),
-    ("graphics objects 0", "flat_ (0.0) frame", "fragment", "constant over a frame"),
-    ("graphics objects 0", "flat_ (0.0) unread", "no shader", "unused"),
-    ("compute objects 1", "fill (0.0) always", "compute", "constant over the pipeline"),
-    ("compute objects 1", "fill (0.0) frame", "compute", "constant over a frame"),
-    ("compute objects 1", "fill (0.0) tile", "compute", "constant over the pipeline"),
-    ("compute objects 1", "fill (0.0) unused", "no shader", "unused"),
-    ("compute objects 2", "fill (0.0) always", "compute", "constant over the pipeline"),
-    ("compute objects 2", "fill (0.0) frame", "compute", "constant over a frame"),
-    ("compute objects 2", "fill (0.0) tile", "compute", "constant over the pipeline"),
-    ("compute objects 2", "fill (0.0) unused", "no shader", "unused"),
+    ("flat", "flat_ (0.0) always", "fragment", "constant over the capture"),
+    ("flat", "flat_ (0.0) frame", "fragment", "constant over a frame"),
+    ("flat", "flat_ (0.0) unread", "no shader", "unused"),
+    ("fill", "fill (0.0) always", "compute", "constant over the pipeline"),
+    ("fill", "fill (0.0) frame", "compute", "constant over a frame"),
+    ("fill", "fill (0.0) tile", "compute", "constant over the pipeline"),
+    ("fill", "fill (0.0) unused", "no shader", "unused"),
+    ("copied", "fill (0.0) always", "compute", "constant over the pipeline"),
+    ("copied", "fill (0.0) frame", "compute", "constant over a frame"),
+    ("copied", "fill (0.0) tile", "compute", "constant over the pipeline"),
+    ("copied", "fill (0.0) unused", "no shader", "unused"),
 ];
 
 #[test]
@@ -273,7 +273,7 @@ fn shader_objects_and_descriptor_buffers_are_followed() {
     let text_of = |row: &serde_json::Map<String, Value>, column: &str| {
         row[column].as_str().unwrap_or_default().to_owned()
     };
-    // The only pipeline has a name, shader objects that are bound together a number.
+    // The only pipeline has a name, and so have the shader objects.
     let who = |row: &serde_json::Map<String, Value>| match name(&row["pipeline"]) {
         none if none.is_empty() => text_of(row, "pipeline"),
         some => some,

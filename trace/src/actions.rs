@@ -3,6 +3,7 @@
 //! Guarantees: actions and passes are numbered in the frame, from 1, in the order in which they are submitted; everything that names one names it so.
 //! Refuses choices that it does not know.
 
+use crate::names;
 use crate::select::{Glob, Ranges};
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +22,11 @@ pub struct Action {
     pub block: u64,
     /// What it is: Draw, DrawIndexed, Dispatch, TraceRays, ….
     pub kind: String,
-    /// The captured id of the pipeline; 0 for shader objects.
+    /// The captured id of the pipeline; of shader objects the one that they are called by: of fragments, meshes, vertices, or what there is.
     pub pipeline: u64,
+    /// The captured ids of the shader objects; none of a pipeline.
+    #[serde(default)]
+    pub shader_objects: Vec<u64>,
     /// Its debug name; empty where it has none.
     #[serde(default)]
     pub pipeline_name: String,
@@ -34,6 +38,29 @@ pub struct Action {
     /// That pass's name.
     #[serde(default)]
     pub pass_name: String,
+    /// Debug labels around that pass.
+    #[serde(default)]
+    pub pass_labels: Vec<String>,
+}
+
+impl Action {
+    /// Its pipeline in words; shader objects by the one that they are called by.
+    pub fn pipeline_words(&self) -> String {
+        match (self.pipeline, self.shader_objects.is_empty()) {
+            (0, _) => "no known pipeline".to_owned(),
+            (id, true) => names::object("pipeline", id, &self.pipeline_name),
+            (id, false) => names::object("shader object", id, &self.pipeline_name),
+        }
+    }
+
+    /// Its pass in words; outside of passes the labels around it, if there are any.
+    pub fn around(&self) -> Option<String> {
+        names::around(
+            self.pass,
+            if self.pass == 0 { &self.labels } else { &self.pass_labels },
+            &self.pass_name,
+        )
+    }
 }
 
 /// An attachment of a render pass, in the registry's words without what they begin with.

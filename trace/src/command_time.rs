@@ -2,7 +2,7 @@
 
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What a span encloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -100,6 +100,9 @@ pub struct TimeNames {
     pub objects: BTreeMap<u64, String>,
     /// The stages of pipelines and shader objects by the capture's id, each as its kind and its code's hash.
     pub shaders: BTreeMap<u64, Vec<(String, String)>>,
+    /// Which of these are shader objects.
+    #[serde(default)]
+    pub shader_objects: BTreeSet<u64>,
     #[serde(skip)]
     known: HashMap<Node, u32>,
 }
@@ -111,6 +114,7 @@ impl Default for TimeNames {
             nodes: vec![root],
             objects: BTreeMap::new(),
             shaders: BTreeMap::new(),
+            shader_objects: BTreeSet::new(),
             known: HashMap::new(),
         }
     }

@@ -16,6 +16,7 @@ mod cpu_span;
 pub mod dir;
 mod frame_time;
 mod iteration;
+pub mod names;
 mod note;
 pub mod plan;
 pub mod run;

@@ -5,7 +5,7 @@
 //! they were decoded ([`Command::Other`]) and read by name. Refuses nothing.
 
 use super::layouts::PipelineLayout;
-use super::objects::{BindPoint, Combination, Pipeline, Subresources};
+use super::objects::{BindPoint, Combination, Pipeline, Shader, Subresources};
 pub use super::passes::Scopes;
 use super::sets::Contents;
 use gfxr_parse::image::Image;
@@ -305,6 +305,20 @@ impl Program {
             Program::None => 0,
             Program::Pipeline(p) => p.id,
             Program::Shaders(c) => c.id,
+        }
+    }
+    /// The object that it is called by: the pipeline; of shader objects the one that [`Shader::of_all`] says; 0 for none.
+    pub fn called(&self) -> u64 {
+        match self {
+            Program::Shaders(c) => Shader::of_all(c.shaders.iter().map(|s| &**s)).unwrap_or(0),
+            _ => self.id(),
+        }
+    }
+    /// The shader objects; none of a pipeline.
+    pub fn shader_objects(&self) -> Vec<u64> {
+        match self {
+            Program::Shaders(c) => c.shaders.iter().map(|s| s.id).collect(),
+            _ => vec![],
         }
     }
     /// Its layout.

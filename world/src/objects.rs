@@ -307,6 +307,18 @@ pub struct Shader {
     pub frame: u64,
 }
 
+/// Stages whose shader object names what is bound together, the first that is there.
+/// (VkShaderStageFlagBits: fragment, mesh, vertex)
+const NAMING: [u32; 3] = [0x10, 0x80, 1];
+
+impl Shader {
+    /// The id by which shader objects that are bound together are called: that of fragments, else of meshes, of vertices, of what there is.
+    pub fn of_all<'s>(all: impl Iterator<Item = &'s Shader> + Clone) -> Option<u64> {
+        let is = |stage: &u32| all.clone().find(|s| s.stage.stage == *stage);
+        NAMING.iter().find_map(is).or_else(|| all.clone().next()).map(|s| s.id)
+    }
+}
+
 /// Ids from here on stand for combinations of shader objects.
 pub const FIRST_COMBINATION: u64 = 1 << 48;
 

@@ -1,6 +1,6 @@
 //! Questions to what a frame binds and waits for: descriptors, uniform blocks, what their calls cost, and synchronisation.
 //!
-//! One folder a question. [`resources`] is the model of descriptors, sets and invocations that most of them are asked of.
+//! One folder a question. [`resources`] is the model of descriptors, sets and draws that most of them are asked of.
 
 pub mod advice;
 pub mod call_costs;

@@ -5,7 +5,7 @@
 //! damaged trace gives a report that shows the damage. Nothing here counts anything.
 //!
 //! ```text
-//! fragment 1f2e3d4c main, function shade, block 12 (%45), shader.frag:17
+//! fragment main (shader.frag, 1f2e3d4c), function shade, block 12 (%45), shader.frag:17
 //! ```
 
 pub(crate) mod columns;
@@ -16,8 +16,12 @@ use crate::limits;
 use crate::report::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use trace::names;
 use trace::tables::{BLOCKS, ENTRIES, FRAMES, FUNCTIONS, PIPELINES};
 use trace::{Source, Unreadable};
+
+/// The kind of what is no pipeline.
+const SHADER_OBJECT: &str = "shader-object";
 
 /// A pipeline or shader object.
 #[derive(Clone, Debug, PartialEq)]
@@ -203,24 +207,41 @@ impl Context {
         self.subgroup_sizes.get(&frame).or_else(|| self.subgroup_sizes.values().next()).copied()
     }
 
-    /// `pipeline 12 (graphics, "sky")`
+    /// `pipeline 12 "sky"`
     pub fn pipeline_words(&self, id: u64) -> String {
-        match self.pipeline(id) {
-            Some(p) if p.name.is_empty() => format!("pipeline {id} ({})", p.kind),
-            Some(p) => format!("pipeline {id} ({}, {:?})", p.kind, &*p.name),
-            None => format!("pipeline {id}"),
-        }
+        let known = self.pipeline(id);
+        let kind =
+            if known.is_some_and(|p| &*p.kind == SHADER_OBJECT) { "shader object" } else { "pipeline" };
+        names::object(kind, id, known.map_or("", |p| &p.name))
     }
 
-    /// `fragment 1f2e3d4c main`
+    /// `fragment main (shader.frag, 1f2e3d4c)`
     pub fn entry_words(&self, entry: u64) -> String {
         match self.entry(entry) {
-            Some(e) => format!("{} {} {}", e.stage, short(&e.shader), e.name),
+            Some(e) => names::shader(&e.stage, &e.name, self.file(entry), &e.shader),
             None => format!("entry {entry}"),
         }
     }
 
-    /// `fragment 1f2e3d4c main of pipeline 7 (graphics, "sky")`
+    /// A module by its entry point, where it has but one; else by its hash.
+    pub fn module_words(&self, shader: &str) -> String {
+        let of = self.entries().filter(|e| &*e.shader == shader).map(|e| self.entry_words(e.entry));
+        let mut words: Vec<String> = of.collect();
+        words.sort();
+        words.dedup();
+        match words.len() {
+            1 => words.remove(0),
+            _ => format!("shader {}", names::digits(shader)),
+        }
+    }
+
+    /// The source file of an entry point, where its module says one; of a module of several the first.
+    fn file(&self, entry: u64) -> &str {
+        let mut blocks = self.functions(entry).iter().flat_map(|f| &f.blocks);
+        blocks.find(|b| !b.file.is_empty()).map_or("", |b| &b.file)
+    }
+
+    /// `fragment main (shader.frag, 1f2e3d4c) of pipeline 7 "sky"`
     pub fn whose_words(&self, entry: u64) -> String {
         let of = self.entry(entry).map(|e| format!(" of {}", self.pipeline_words(e.pipeline)));
         self.entry_words(entry) + &of.unwrap_or_default()
@@ -238,7 +259,7 @@ impl Context {
         }
     }
 
-    /// `fragment 1f2e3d4c main, function shade, block 12 (%45), shader.frag:17`
+    /// `fragment main (shader.frag, 1f2e3d4c), function shade, block 12 (%45), shader.frag:17`
     pub fn block_words(&self, entry: u64, function: u64, block: u64) -> String {
         let mut parts = vec![self.entry_words(entry), self.function_words(entry, function)];
         match self.block(entry, function, block) {
@@ -285,11 +306,6 @@ impl Context {
     }
 }
 
-/// A hash's first eight digits, as in words.
-pub fn short(shader: &str) -> &str {
-    shader.get(..8).unwrap_or(shader)
-}
-
 /// `shader.frag:17`: the file's name without folders; empty where there is no line.
 pub fn source_words(file: &str, line: u64) -> String {
     match (file.rsplit(['/', '\\']).next().unwrap_or_default(), line) {
@@ -315,18 +331,21 @@ mod tests {
     #[test]
     fn places_in_words() {
         let c = Context::read(&sample::trace()).unwrap();
-        assert_eq!(c.pipeline_words(7), "pipeline 7 (graphics, \"sky\")");
-        assert_eq!(c.pipeline_words(8), "pipeline 8 (compute)");
+        assert_eq!(c.pipeline_words(7), "pipeline 7 \"sky\"");
+        assert_eq!(c.pipeline_words(8), "pipeline 8");
         assert_eq!(c.pipeline_words(9), "pipeline 9");
-        assert_eq!(c.entry_words(0), "fragment 1f2e3d4c main");
-        assert_eq!(c.whose_words(0), "fragment 1f2e3d4c main of pipeline 7 (graphics, \"sky\")");
+        assert_eq!(c.entry_words(0), "fragment main (sky.frag, 1f2e3d4c)");
+        assert_eq!(c.whose_words(0), "fragment main (sky.frag, 1f2e3d4c) of pipeline 7 \"sky\"");
         assert_eq!(c.whose_words(5), "entry 5");
+        let shaders: Vec<&str> = c.entries().map(|e| &*e.shader).collect();
+        assert_eq!(c.module_words(shaders[0]), c.entry_words(0));
+        assert_eq!(c.module_words("0123456789abcdef"), "shader 01234567");
         assert_eq!(
             c.block_words(0, 1, 1),
-            "fragment 1f2e3d4c main, function shade, block 1 (%45), sky.frag:17"
+            "fragment main (sky.frag, 1f2e3d4c), function shade, block 1 (%45), sky.frag:17"
         );
-        assert_eq!(c.block_words(0, 0, 0), "fragment 1f2e3d4c main, block 0 (%5)");
-        assert_eq!(c.block_words(1, 0, 0), "compute 99aabbcc work, block 0 (%3)");
+        assert_eq!(c.block_words(0, 0, 0), "fragment main (sky.frag, 1f2e3d4c), block 0 (%5)");
+        assert_eq!(c.block_words(1, 0, 0), "compute work (99aabbcc), block 0 (%3)");
         assert_eq!(c.block_words(5, 2, 3), "entry 5, function 2, block 3");
         assert_eq!(c.subgroup_size(1), Some(8));
         assert_eq!(c.subgroup_size(77), Some(8));

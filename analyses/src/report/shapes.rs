@@ -153,6 +153,9 @@ pub struct Timeline {
     pub time: Column,
     /// What a span's `value` is.
     pub value: Column,
+    /// The frame whose draws and passes kinds name, where they name any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame: Option<u64>,
     /// The lanes, from top to bottom; lanes of the same name belong together.
     pub lanes: Vec<String>,
     /// What takes place.

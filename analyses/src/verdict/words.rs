@@ -6,6 +6,7 @@ use super::compare::{Compared, Row};
 use super::judge::{Test, Verdict};
 use super::metrics::Scale;
 use std::fmt::Write;
+use trace::names;
 
 impl Row {
     /// What it is about, in a line.
@@ -43,17 +44,29 @@ pub(super) fn what(row: &Row) -> String {
         return row.part.clone();
     }
     let Some(p) = &row.place else { return row.frame.map_or(String::new(), |f| format!("frame {f}")) };
-    let mut out = if p.within.is_empty() { p.name.clone() } else { format!("{} › {}", p.within, p.name) };
-    let _ = match (p.draw, p.pass, p.execution) {
-        (0, 0, 0) => write!(out, " ({}:{})", p.position, p.index),
-        (0, 0, n) => write!(out, " ({}:s{n}:{})", p.position, p.index),
-        (0, pass, _) if p.level == "pass" => write!(out, " (pass {pass})"),
-        (0, pass, _) => write!(out, " ({}:{} in pass {pass})", p.position, p.index),
-        (draw, 0, _) => write!(out, " (draw {draw})"),
-        (draw, pass, _) => write!(out, " (draw {draw} of pass {pass})"),
+    let (labels, name) = names::of_path(&p.within);
+    let around = names::around(p.pass, &labels, name);
+    // (of earlier runs, and of what is no draw, nothing but its place among commands is known)
+    let by_place = || {
+        let out = if p.within.is_empty() {
+            p.name.clone()
+        } else {
+            format!("{}{}{}", p.within, names::WITHIN, p.name)
+        };
+        match p.execution {
+            0 => format!("{out} ({}:{})", p.position, p.index),
+            n => format!("{out} ({}:s{n}:{})", p.position, p.index),
+        }
+    };
+    let mut out = match (p.draw, p.pass) {
+        (0, pass) if pass > 0 && p.level == "pass" => {
+            format!("frame {} · {}", p.frame, names::pass(pass, &names::of_path(&p.within).0, &p.name))
+        }
+        (0, _) => by_place(),
+        (draw, _) => names::draw(Some(p.frame), around.as_deref(), draw, &p.name),
     };
     if !p.pipeline.is_empty() {
-        let _ = write!(out, ", pipeline {}", p.pipeline);
+        let _ = write!(out, ", {}", names::recorded_pipeline(&p.pipeline));
     }
     out
 }

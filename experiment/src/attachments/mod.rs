@@ -65,13 +65,16 @@ pub struct Place {
     pub pass: u64,
     /// Its name.
     pub pass_name: String,
+    /// Debug labels around it.
+    #[serde(default)]
+    pub pass_labels: Vec<String>,
     /// The number of the draw in the frame, from 1; none behind a whole pass.
     pub draw: Option<u64>,
     /// What it is: Draw, DrawIndexed, ….
     pub kind: Option<String>,
     /// The capture's block that recorded it.
     pub block: Option<u64>,
-    /// The captured id of its pipeline; 0 for shader objects.
+    /// The captured id of its pipeline, or of the shader object that those are called by.
     pub pipeline: Option<u64>,
     /// The debug name of that.
     pub pipeline_name: Option<String>,
@@ -164,6 +167,7 @@ fn place(of: &FrameWork, frame: u64, row: Option<usize>, read: &Readback) -> Opt
         frame,
         pass: pass.number,
         pass_name: pass.name.clone(),
+        pass_labels: pass.labels.clone(),
         draw: row.map(|n| n as u64 + 1),
         kind: draw.map(|d| d.kind.clone()),
         block: draw.map(|d| d.block),

@@ -242,7 +242,7 @@ fn known(
             let frames = (first.max(1), last);
             let of = if what == "resources" {
                 resources(file, frames, &folder)?;
-                "what invocations bound".into()
+                "what draws bound".into()
             } else {
                 let probes = format!("of pass {what}");
                 notes.extend(recorded(settings, file, &[Use::new(what, [""; 0])], frames, &folder, &probes)?);

@@ -209,10 +209,8 @@ impl Range {
 
     /// Those of these images that are kept so, by debug name and id.
     pub fn discarded_of(&self, images: &[u64]) -> Vec<String> {
-        let said = |id: &u64| match self.at.names.get(id) {
-            Some(name) => format!("{name} (image {id})"),
-            None => format!("image {id}"),
-        };
+        let name = |id: &u64| self.at.names.get(id).map_or("", |n| n);
+        let said = |id: &u64| trace::names::object("image", *id, name(id));
         images.iter().filter(|id| self.kept_discarded.contains(id)).map(said).collect()
     }
 

@@ -18,7 +18,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use trace::actions::{Action, Attachment, Choice};
-use world::commands::{self, Command, Pass, Program};
+use world::commands::{self, Command, Pass};
 use world::walk::submitted;
 use world::{Depth, Frame, Outcome, World};
 
@@ -102,10 +102,8 @@ impl FrameWork {
                 ended.into_iter().for_each(|p| p.end = at.recorded.block);
             }
             Command::Invoke(invoke) => {
-                let pipeline = match &invoke.bindings.program {
-                    Program::Pipeline(p) => p.id,
-                    _ => 0,
-                };
+                let program = &invoke.bindings.program;
+                let pipeline = program.called();
                 self.actions.push(Action {
                     submission: at.submission,
                     position: at.position,
@@ -114,10 +112,16 @@ impl FrameWork {
                     block: at.recorded.block,
                     kind: invoke.kind().to_owned(),
                     pipeline,
+                    shader_objects: program.shader_objects(),
                     pipeline_name: world.name(pipeline).to_owned(),
                     labels: at.around.labels(),
                     pass: *pass,
                     pass_name: pass_name.clone(),
+                    pass_labels: self
+                        .passes
+                        .last()
+                        .filter(|p| p.number == *pass)
+                        .map_or(vec![], |p| p.labels.clone()),
                 });
                 let (row, action) = (self.actions.len() - 1, &self.actions[self.actions.len() - 1]);
                 if let Some((choice, programs)) = chosen

@@ -38,7 +38,11 @@ pub static ACTIONS: Table = Table {
         count("command_buffer", "id", "the capture's id"),
         count("index", "index", "which of the recording's commands, from 0"),
         text("command", "the command"),
-        count("pipeline", "id", "the capture's id of the pipeline that was bound; 0 for shader objects"),
+        count(
+            "pipeline",
+            "id",
+            "the capture's id of the pipeline that was bound, or of the shader object that those are called by",
+        ),
         count("executions", "times", "how often it was submitted in the frame; what is counted is the sum"),
         text("uncounted", "why it is not counted; empty where it is"),
     ],

@@ -1,5 +1,5 @@
-//! What a capture's invocations bound, and the bytes that their uniform blocks had: filled by following the capture's calls,
-//! with or without a device. An invocation here is a draw, a dispatch or a trace as the device was given it: a recorded
+//! What a capture's draws bound, and the bytes that their uniform blocks had: filled by following the capture's calls,
+//! with or without a device. A draw here is a draw, a dispatch or a trace as the device was given it: a recorded
 //! command once for every time that its command buffer is executed, in the order of execution.
 
 use crate::Table;
@@ -8,8 +8,8 @@ use crate::table::{count, text};
 /// What is bound to be run.
 pub static RESOURCE_PIPELINES: Table = Table {
     name: "resource_pipelines",
-    about: "a pipeline, or a combination of shader objects, that an invocation used",
-    version: 1,
+    about: "a pipeline, or a combination of shader objects, that a draw used",
+    version: 2,
     columns: &[
         count(
             "pipeline",
@@ -37,6 +37,12 @@ pub static RESOURCE_PIPELINES: Table = Table {
         ),
         count("descriptor_buffer", "flag", "1 if it takes its descriptors from descriptor buffers"),
         count("frame", "number", "the capture's number of the frame that created it"),
+        count(
+            "called",
+            "id",
+            "the id that it is called by: its own; of shader objects that of fragments, else of meshes, of vertices, of what there is",
+        )
+        .since(2),
     ],
 };
 
@@ -151,7 +157,7 @@ pub static INVOCATIONS: Table = Table {
 /// The sets that they had.
 pub static INVOCATION_SETS: Table = Table {
     name: "invocation_sets",
-    about: "a set of a pipeline's layout at an invocation, as it was when the device ran it",
+    about: "a set of a pipeline's layout at a draw, as it was when the device ran it",
     version: 1,
     columns: &[
         count("invocation", "number", "a row of `invocations`"),
@@ -216,7 +222,7 @@ pub static DESCRIPTORS: Table = Table {
 /// The bytes of uniform blocks.
 pub static INVOCATION_BLOCKS: Table = Table {
     name: "invocation_blocks",
-    about: "the bytes of a uniform block (or of push constants) that an invocation's shaders use statically",
+    about: "the bytes of a uniform block (or of push constants) that a draw's shaders use statically",
     version: 1,
     columns: &[
         count("invocation", "number", "a row of `invocations`"),
@@ -269,7 +275,7 @@ pub static UPLOADS: Table = Table {
 /// Buffers.
 pub static RESOURCE_BUFFERS: Table = Table {
     name: "resource_buffers",
-    about: "a buffer that a descriptor of an invocation names",
+    about: "a buffer that a descriptor of a draw names",
     version: 1,
     columns: &[
         count("buffer", "id", "the capture's id"),

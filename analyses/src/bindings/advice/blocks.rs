@@ -107,7 +107,7 @@ pub(super) fn push_constants(g: &Ground<'_>, pairs: &Pairs) -> (Vec<Advice>, BTr
             what: "push constants",
             to: g.block(layouts),
             evidence: format!(
-                "{} bytes are used, and change in {} of {} pairs of consecutive invocations; in {alone} the set changes for this slot alone",
+                "{} bytes are used, and change in {} of {} pairs of consecutive draws; in {alone} the set changes for this slot alone",
                 first.used_bytes(),
                 block.changes,
                 block.pairs
@@ -142,7 +142,7 @@ pub(super) fn inline(g: &Ground<'_>, pushed: &BTreeSet<usize>) -> Vec<Advice> {
             what: "inline uniform block",
             to: g.block(layouts),
             evidence: format!(
-                "{} bytes, changed in {} of {} pairs of consecutive invocations, in {} invocations: each reads them through a buffer",
+                "{} bytes, changed in {} of {} pairs of consecutive draws, in {} draws: each reads them through a buffer",
                 first.bytes, block.changes, block.pairs, block.executions
             ),
             bytes: None,

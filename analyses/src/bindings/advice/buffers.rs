@@ -6,7 +6,7 @@ impl Ground<'_> {
     /// `buffer 17 "lights"`
     fn buffer(&self, id: u64) -> String {
         let name = self.model.buffers.get(&id).map_or("", |b| &b.name);
-        if name.is_empty() { format!("buffer {id}") } else { format!("buffer {id} \"{name}\"") }
+        trace::names::object("buffer", id, name)
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// `graphics 17 "sky" and 2 more`
+    /// `pipeline 17 "sky" and 2 more`
     pub(super) fn pipelines(&self, layouts: &[usize]) -> String {
         let first = &self.members.layouts[layouts[0]];
         let words = self.model.pipelines[first.pipeline as usize].words();
@@ -48,7 +48,7 @@ impl Ground<'_> {
         }
     }
 
-    /// `block lights (0.3) of graphics 17`
+    /// `block lights (0.3) of pipeline 17`
     pub(super) fn block(&self, layouts: &[usize]) -> String {
         let l = &self.members.layouts[layouts[0]];
         if l.push {

@@ -1,17 +1,17 @@
-//! What to do about what invocations bind and read: recommendations, each with its evidence and what it would save in a frame.
+//! What to do about what draws bind and read: recommendations, each with its evidence and what it would save in a frame.
 //!
 //! All of it follows from questions `bindings` and `uniforms`; nothing is recommended for bytes that are not known, for what a limit
-//! that Vulkan guarantees (or that the capture asked for) does not allow, or on the evidence of one invocation. Savings are means over frames that have
-//! invocations; a negative one is a price. They are what the API would no longer be given, not time: whether it is faster only a measurement says.
+//! that Vulkan guarantees (or that the capture asked for) does not allow, or on the evidence of one draw. Savings are means over frames that have
+//! draws; a negative one is a price. They are what the API would no longer be given, not time: whether it is faster only a measurement says.
 //!
 //! | recommendation | when |
 //! |---|---|
 //! | push constants | a block's used bytes fit beside the push constants there are, are known, and change in half of the pairs or more |
 //! | inline uniform block | a block of at most 256 bytes, known, that changes more seldom; at most four for a pipeline |
-//! | specialization constants | members that had one value over the capture or pipeline, in two invocations at least |
+//! | specialization constants | members that had one value over the capture or pipeline, in two draws at least |
 //! | zero specialization | members that are zero in half of the executions or more, and not always |
 //! | dynamic offsets | a slot that only ever changes its offset in one buffer, in sets that would be the same without |
-//! | split by update rate | a block with 16 bytes or more that are constant over frames beside some that change from invocation to invocation |
+//! | split by update rate | a block with 16 bytes or more that are constant over frames beside some that change from draw to draw |
 //! | device-local memory | a buffer in host-visible memory that is not on the device, written in at most a tenth of the frames that read it |
 //! | drop unused members | members that no shader reads, in buffers that nothing else reads |
 //! | merge duplicates | the same bytes in several places in a frame |
@@ -172,7 +172,7 @@ fn report(model: &Model, all: Vec<Advice>) -> Report {
     }
     let lost = model.invocations.iter().filter(|i| i.pipeline == NOTHING).count();
     if lost != 0 {
-        note(format!("{lost} invocations ran with nothing known bound; what they read is not known."));
+        note(format!("{lost} draws ran with nothing known bound; what they read is not known."));
     }
     report
 }

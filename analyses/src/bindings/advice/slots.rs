@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// What Vulkan guarantees of dynamic uniform and storage buffers in a layout.
 const LEAST_DYNAMIC: [(&str, u64); 2] = [("uniform buffer", 8), ("storage buffer", 4)];
 
-/// Of a slot, over pairs of consecutive invocations.
+/// Of a slot, over pairs of consecutive draws.
 #[derive(Clone, Copy, Default)]
 struct Changes {
     changed: u64,

@@ -1,6 +1,6 @@
 //! Everything that is measured of a capture's bindings: redundancy, the classes of pipelines, and what each plan costs.
 //!
-//! Guarantees: invocations are gone through once for all classes and plans.
+//! Guarantees: draws are gone through once for all classes and plans.
 
 use super::evaluate::{Cost, Running};
 use super::partition::{Class, PLANS, Places, Plan, classes, places};

@@ -1,6 +1,6 @@
-//! What a partition costs over the invocations that there were: sets, descriptors, and what has to be bound.
+//! What a partition costs over the draws that there were: sets, descriptors, and what has to be bound.
 //!
-//! *Sets* and *descriptors*: for each execution of a recording, the distinct sets that its invocations had and how many descriptors
+//! *Sets* and *descriptors*: for each execution of a recording, the distinct sets that its draws had and how many descriptors
 //! are in them, summed. As captured, a set is one that the application made, with what was in it then; in a partition, it is what it would hold, so that equal
 //! sets are one. Dynamic offsets make no other set. *Binds*: sets that had to be bound because the one there before was another or had other
 //! offsets; *calls*: how many calls that takes, as neighbours go into one.
@@ -55,7 +55,7 @@ impl Seen {
     }
 }
 
-/// A partition of a class, in the middle of invocations.
+/// A partition of a class, in the middle of draws.
 pub struct Running<'a> {
     model: &'a Model,
     /// New sets: the slots in each, and whether it is one that stayed.
@@ -96,7 +96,7 @@ impl<'a> Running<'a> {
         Running { model, sets, seen: Seen::default(), interned: Map::default(), cost: Cost::default() }
     }
 
-    /// An invocation of the class; `before` is the one before it if that was of the class too, in the same execution.
+    /// A draw of the class; `before` is the one before it if that was of the class too, in the same execution.
     pub fn take(&mut self, before: Option<usize>, row: usize) {
         let model = self.model;
         let execution = model.invocations[row].execution;

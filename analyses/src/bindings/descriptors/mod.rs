@@ -1,12 +1,12 @@
 //! Descriptors: how often slots hold what they held before, and what other partitions into sets would save (Cheung 2024, chapter 4).
 //!
-//! *Redundancy* of a slot (s, b) of a pipeline over T consecutive invocations in a recording:
+//! *Redundancy* of a slot (s, b) of a pipeline over T consecutive draws in a recording:
 //!
 //! ```text
 //! R = (number of t in 1..T−1 with v_t = v_{t+1}) / (T − 1)
 //! ```
 //!
-//! where v_t is what the slot holds at invocation t: the same descriptors in the same order, with the same dynamic offsets. Invocations
+//! where v_t is what the slot holds at draw t: the same descriptors in the same order, with the same dynamic offsets. Draws
 //! are consecutive if nothing of another pipeline runs between them in one execution of the recording; where a recording has several
 //! such runs, and over the whole capture, pairs are summed. Pairs of which a descriptor is not known are left out, and said.
 //!
@@ -31,7 +31,7 @@ use trace::tables::{INVOCATIONS, RESOURCE_PIPELINES};
 /// The question.
 pub static QUESTION: Question = Question {
     name: "bindings",
-    about: "which descriptors change from invocation to invocation, and what other partitions into sets would save",
+    about: "which descriptors change from draw to draw, and what other partitions into sets would save",
     wants: &[&RESOURCE_PIPELINES, &INVOCATIONS],
     sheets: columns::SHEETS,
     events: None,

@@ -57,7 +57,7 @@ pub struct Class {
     pub slots: Vec<Slot>,
     /// Over all of them.
     pub pairs: Vec<Pairs>,
-    /// Invocations and pairs.
+    /// Draws and pairs.
     pub count: [u64; 2],
     /// Sets that stay, and why.
     pub fixed: BTreeMap<u32, &'static str>,
@@ -138,7 +138,7 @@ fn class(model: &Model, redundancy: &Redundancy, group: Vec<u32>, shared: Option
     } else if slots.iter().all(|s| fixed.contains_key(&s.set)) {
         fixed.values().next().copied().unwrap_or("no descriptors")
     } else if count[1] == 0 {
-        "no consecutive invocations"
+        "no consecutive draws"
     } else {
         ""
     };

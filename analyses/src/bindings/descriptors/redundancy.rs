@@ -1,9 +1,9 @@
-//! How often a slot holds what it held at the invocation before.
+//! How often a slot holds what it held at the draw before.
 
 use crate::bindings::resources::{Bound, Model, NOTHING};
 use std::collections::BTreeMap;
 
-/// Of a slot: pairs of consecutive invocations.
+/// Of a slot: pairs of consecutive draws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pairs {
     /// Of which both values are known.
@@ -42,7 +42,7 @@ impl Pairs {
     }
 }
 
-/// What happened to a slot between two invocations.
+/// What happened to a slot between two draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Equal descriptors in equal order, and equal dynamic offsets.
@@ -68,12 +68,12 @@ pub fn change(model: &Model, a: Option<&Bound>, b: Option<&Bound>, binding: u32)
     }
 }
 
-/// A pipeline's slots, over some invocations.
+/// A pipeline's slots, over some draws.
 #[derive(Clone, Debug, Default)]
 pub struct Count {
-    /// Invocations.
+    /// Draws.
     pub invocations: u64,
-    /// How often invocations of it began to follow each other.
+    /// How often draws of it began to follow each other.
     pub runs: u64,
     /// By slot.
     pub slots: Vec<Pairs>,
@@ -84,7 +84,7 @@ impl Count {
         Count { slots: vec![Pairs::default(); slots], ..Count::default() }
     }
 
-    /// Pairs of consecutive invocations.
+    /// Pairs of consecutive draws.
     pub fn pairs(&self) -> u64 {
         self.invocations - self.runs
     }
@@ -143,7 +143,7 @@ fn execution(model: &Model, begin: usize, end: usize, all: &mut Redundancy) {
     }
 }
 
-/// Compares an invocation with the next.
+/// Compares a draw with the next.
 fn pair(model: &Model, row: usize, count: &mut Count) {
     let slots = &model.pipelines[model.invocations[row].pipeline as usize].slots;
     let [a, b] = [row, row + 1].map(|r| model.bound(r));

@@ -222,7 +222,7 @@ fn mapping(model: &Model, answer: &Answer) -> Table {
 }
 
 fn every(model: &Model, answer: &Answer) -> String {
-    let mut out = "recording,frame,pipeline,invocations,runs,set,binding,pairs,equal,unknown\n".to_owned();
+    let mut out = "recording,frame,pipeline,draws,runs,set,binding,pairs,equal,unknown\n".to_owned();
     for ((recording, p), (frame, counted)) in &answer.redundancy.recordings {
         let pipeline = &model.pipelines[*p as usize];
         for (slot, pairs) in pipeline.slots.iter().zip(&counted.slots) {
@@ -280,7 +280,7 @@ fn notes(model: &Model, answer: &Answer, slots: usize, report: &mut Report) {
     }
     let lost = model.invocations.iter().filter(|i| i.pipeline == NOTHING).count();
     if lost != 0 {
-        note(format!("{lost} invocations ran with nothing known bound, and are left out."));
+        note(format!("{lost} draws ran with nothing known bound, and are left out."));
     }
     note(
         "Sets that pipelines of several layouts share are counted for each of these. An inline uniform block counts as one \

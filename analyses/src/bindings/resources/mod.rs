@@ -1,8 +1,8 @@
-//! What invocations bound and read, as questions need it: the tables of `trace::tables` on resources, joined and numbered.
+//! What draws bound and read, as questions need it: the tables of `trace::tables` on resources, joined and numbered.
 //!
-//! Guarantees: read once for all questions to one trace; no row of an invocation holds a word; two slots have equal values
+//! Guarantees: read once for all questions to one trace; no row of a draw holds a word; two slots have equal values
 //! exactly if they hold the same descriptors in the same order. Tables that name what others lack are read as far as they go:
-//! an invocation whose pipeline is not known has none, a set whose contents are not known has none.
+//! a draw whose pipeline is not known has none, a set whose contents are not known has none.
 
 mod lanes;
 mod numbers;
@@ -45,7 +45,7 @@ pub struct Invocation {
     pub first: u32,
 }
 
-/// A set at an invocation.
+/// A set at a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// The set's number.
@@ -58,10 +58,10 @@ pub struct Bound {
     pub offsets: u64,
 }
 
-/// The bytes of a block at an invocation.
+/// The bytes of a block at a draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// The invocation's row.
+    /// The draw's row.
     pub invocation: u32,
     /// Whether push constants.
     pub push: bool,
@@ -90,11 +90,11 @@ pub struct Model {
     pub pipelines: Vec<Pipeline>,
     /// In order of execution.
     pub invocations: Vec<Invocation>,
-    /// By invocation, then set.
+    /// By draw, then set.
     pub bound: Vec<Bound>,
     /// What sets held.
     pub sets: Sets,
-    /// In order of invocations.
+    /// In order of draws.
     pub blocks: Vec<Block>,
     /// What blocks held.
     pub words: Words,
@@ -102,7 +102,7 @@ pub struct Model {
     pub buffers: Numbers<Buffer>,
     /// What was written, by frame.
     pub uploads: Vec<Upload>,
-    /// Frames that have invocations.
+    /// Frames that have draws.
     pub frames: BTreeSet<u64>,
 }
 
@@ -118,20 +118,20 @@ impl Model {
         Ok(m)
     }
 
-    /// The sets of an invocation.
+    /// The sets of a draw.
     pub fn bound(&self, row: usize) -> &[Bound] {
         let begin = self.invocations[row].first as usize;
         let end = self.invocations.get(row + 1).map_or(self.bound.len(), |i| i.first as usize);
         &self.bound[begin..end]
     }
 
-    /// Whether two invocations follow each other: of one pipeline, in one execution of a recording.
+    /// Whether two draws follow each other: of one pipeline, in one execution of a recording.
     pub fn consecutive(&self, row: usize) -> bool {
         let [a, b] = [row, row + 1].map(|r| self.invocations.get(r));
         matches!((a, b), (Some(a), Some(b)) if a.execution == b.execution && a.pipeline == b.pipeline && a.pipeline != NOTHING)
     }
 
-    /// Which pipelines have invocations.
+    /// Which pipelines have draws.
     pub fn used(&self) -> Vec<bool> {
         let mut used = vec![false; self.pipelines.len()];
         self.invocations

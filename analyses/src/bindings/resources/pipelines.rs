@@ -5,6 +5,7 @@
 
 use crate::limits;
 use std::sync::Arc;
+use trace::names;
 use trace::tables::{RESOURCE_MEMBERS, RESOURCE_PIPELINES, RESOURCE_SLOTS, RESOURCE_STAGES};
 use trace::{Source, Unreadable};
 
@@ -99,8 +100,10 @@ pub struct Member {
 /// What is bound to be run.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
-    /// The capture's id.
+    /// The capture's id, or the number of a combination of shader objects.
     pub id: u64,
+    /// The id that it is called by; 0 where an older trace does not say.
+    pub called: u64,
     /// graphics, mesh, compute, ray tracing.
     pub kind: Arc<str>,
     /// The application's name for it.
@@ -126,13 +129,13 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// `graphics 17 "sky"`
+    /// `pipeline 17 "sky"`
     pub fn words(&self) -> String {
-        let name = if self.name.is_empty() { String::new() } else { format!(" \"{}\"", self.name) };
-        // (numbers from 2^48 on stand for combinations of shader objects)
-        match self.id >> 48 {
-            0 => format!("{} {}{name}", self.kind, self.id),
-            _ => format!("{} objects {}{name}", self.kind, self.id & ((1 << 48) - 1)),
+        // (numbers from 2^48 on stand for combinations of shader objects; older traces do not say what those are called by)
+        match (self.id >> 48, self.called) {
+            (0, _) => names::object("pipeline", self.id, &self.name),
+            (_, 0) => format!("shader objects {}", self.id & ((1 << 48) - 1)),
+            (_, called) => names::object("shader object", called, &self.name),
         }
     }
 
@@ -148,6 +151,7 @@ pub(super) fn pipelines(trace: &dyn Source) -> Result<Vec<Pipeline>, Unreadable>
     let mut all: Vec<Pipeline> = (0..t.len())
         .map(|r| Pipeline {
             id: t.u64("pipeline")[r],
+            called: t.u64("called")[r],
             kind: t.text("kind")[r].clone(),
             name: t.text("name")[r].clone(),
             layout: t.u64("layout")[r],

@@ -13,7 +13,7 @@ pub struct Sample {
     contents: BTreeMap<Vec<(u64, Vec<u64>)>, u64>,
     words: BTreeMap<Vec<Option<u32>>, u64>,
     offsets: BTreeMap<Vec<(u64, u64)>, u64>,
-    /// Where the next invocation is.
+    /// Where the next draw is.
     pub frame: u64,
     /// The recording that it is of.
     pub recording: u64,

@@ -43,8 +43,7 @@ fn scope_words(given: &[u64; 4]) -> String {
 /// `image 17 "shadow"`
 fn object_words(model: &Model, object: u64) -> String {
     let Some(Object { kind, name, .. }) = model.places.0.get(&object) else { return "all memory".into() };
-    let name = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
-    format!("{kind} {object}{name}")
+    trace::names::object(kind, object, name)
 }
 
 /// Parts of barriers that are judged, and why one has no conflict; none of those that a conflict wants, or may.

@@ -14,7 +14,7 @@ pub const RATES: Sheet = sheet(
         ),
         m("members", Count, "how many"),
         m("size", Bytes, "their bytes"),
-        m("executions", Count, "invocations that had them, summed over members"),
+        m("executions", Count, "draws that had them, summed over members"),
     ]],
 );
 
@@ -28,9 +28,9 @@ pub const MEMBERS: Sheet = sheet(
         m("offset", Bytes, "where it begins in the block"),
         m("size", Bytes, "its bytes, without padding"),
         m("used by", Text, "stages whose shaders read it statically"),
-        m("executions", Count, "invocations that had the block, times elements where blocks are an array"),
+        m("executions", Count, "draws that had the block, times elements where blocks are an array"),
         m("is", Text, "how often it changes, as in table `rates`"),
-        m("changed", Percent, "consecutive pairs of invocations in which it changed"),
+        m("changed", Percent, "consecutive pairs of draws in which it changed"),
         m("distinct", Count, "values that it had; none where bytes of it are not known"),
         m("zeros", Percent, "executions in which all its bytes are 0"),
         m("not known", Count, "executions in which bytes of it are not known"),
@@ -44,7 +44,7 @@ pub const VALUES: Sheet = sheet(
     &[&[
         m("values of", Text, "the member"),
         m("value", Text, "the value, by its type"),
-        m("executions", Count, "invocations that had it"),
+        m("executions", Count, "draws that had it"),
         m("share", Percent, "of all that had the member"),
     ]],
 );
@@ -55,7 +55,7 @@ pub const ZEROS: Sheet = sheet(
     &[&[
         m("zero", Text, "the member"),
         m("type", Text, "its type"),
-        m("executions", Count, "invocations in which all its bytes are 0"),
+        m("executions", Count, "draws in which all its bytes are 0"),
         m("share", Percent, "of all that had the member"),
         m("pipeline", Text, "the pipeline").names(Thing::Pipeline),
     ]],
@@ -67,7 +67,7 @@ pub const REPLACED: Sheet = sheet(
     &[&[
         m("replaced by the same", Text, "the pipeline"),
         m("slot", Text, "set.binding"),
-        m("pairs", Count, "consecutive invocations"),
+        m("pairs", Count, "consecutive draws"),
         m("replaced", Count, "of these, with another buffer or offset in the slot"),
         m("same bytes", Count, "of these, with the same bytes there"),
         m("share", Percent, "of the replaced ones"),
@@ -85,7 +85,7 @@ pub const COPIES: Sheet = sheet(
         m("places", Count, "most places that held them in one frame"),
         m("buffers", Count, "buffers that these lay in"),
         m("frames", Count, "frames in which there were several"),
-        m("more a frame", Bytes, "in places beyond the first, over all frames with invocations"),
+        m("more a frame", Bytes, "in places beyond the first, over all frames with draws"),
     ]],
 );
 

@@ -1,4 +1,4 @@
-//! What each member of each block was, over the invocations that there were.
+//! What each member of each block was, over the draws that there were.
 
 use crate::bindings::resources::{Lanes, Model, NOTHING};
 use crate::rays::events::Fast;
@@ -20,7 +20,7 @@ pub enum Rate {
     Pass,
     /// It changes within a pass.
     Invocation,
-    /// Bytes of it are not known at some invocation.
+    /// Bytes of it are not known at some draw.
     Unknown,
 }
 
@@ -56,13 +56,13 @@ pub struct Measured {
     pub used: bool,
     /// Without padding.
     pub bytes: u64,
-    /// How often a block that has it was there: by invocation and array element.
+    /// How often a block that has it was there: by draw and array element.
     pub executions: u64,
     /// Of these, where bytes of it are not known.
     pub unknown: u64,
     /// Where all its bytes are 0.
     pub zeros: u64,
-    /// Pairs of consecutive invocations where it is known.
+    /// Pairs of consecutive draws where it is known.
     pub pairs: u64,
     /// Of these, where it changed.
     pub changes: u64,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// A slot whose descriptor was replaced by one with the same bytes behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replaced {
-    /// Pairs of consecutive invocations whose bytes are known.
+    /// Pairs of consecutive draws whose bytes are known.
     pub pairs: u64,
     /// Of these, with another place.
     pub moved: u64,

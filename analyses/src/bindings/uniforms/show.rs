@@ -29,7 +29,7 @@ pub(super) fn report(model: &Model, members: &Members, places: &Places) -> Repor
     report.tables.push(causes(model));
     let mut note = |n: String| report.notes.push(n);
     if order.is_empty() {
-        note("No invocation's shaders use a uniform block or push constants, as far as was followed.".into());
+        note("No draw's shaders use a uniform block or push constants, as far as was followed.".into());
     }
     if order.len() > LISTED {
         note(format!("Of {} members those with most executions are listed, {LISTED} at most.", order.len()));
@@ -44,7 +44,7 @@ pub(super) fn report(model: &Model, members: &Members, places: &Places) -> Repor
     let (unknown, blocks) = (model.blocks.iter().filter(|b| b.unknown).count(), model.blocks.len());
     if unknown != 0 {
         note(format!(
-            "Of {blocks} blocks at invocations, {unknown} have bytes that are not known; table `invocation_blocks` says why."
+            "Of {blocks} blocks at draws, {unknown} have bytes that are not known; table `invocation_blocks` says why."
         ));
     }
     if model.frames.len() == 1 {
@@ -224,10 +224,9 @@ fn traffic(model: &Model, places: &Places) -> Table {
     of.sort_by_key(|(id, t)| (std::cmp::Reverse(t.uploaded.max(t.read)), **id));
     let row = |(id, t): &(&u64, &super::places::Traffic)| {
         let buffer = model.buffers.get(id);
-        let name =
-            buffer.filter(|b| !b.name.is_empty()).map_or(String::new(), |b| format!(" \"{}\"", b.name));
+        let name = buffer.map_or("", |b| &b.name);
         vec![
-            format!("{id}{name}").into(),
+            trace::names::object("buffer", **id, name).into(),
             buffer.map_or(Cell::Missing, |b| Cell::Count(b.bytes)),
             buffer
                 .filter(|b| !b.memory_flags.is_empty())

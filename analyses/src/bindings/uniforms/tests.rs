@@ -146,7 +146,7 @@ fn the_same_bytes_elsewhere() {
     assert_eq!(places.places_of, [4]);
 }
 
-/// Whole invocations of a large frame, in well under a second.
+/// Whole draws of a large frame, in well under a second.
 #[test]
 fn a_hundred_thousand_invocations_are_quick() {
     let mut s = Sample::default();

@@ -151,7 +151,7 @@ fn timeline(p: &mut Pack, t: &Timeline) -> Value {
         p.numbers(&t.spans.iter().map(of).collect::<Vec<_>>())
     };
     json!({
-        "name": t.name, "title": t.title, "time": column(&t.time), "value": column(&t.value),
+        "name": t.name, "title": t.title, "time": column(&t.time), "value": column(&t.value), "frame": t.frame,
         "lanes": p.words(t.lanes.iter().map(|l| Some(l.as_str()))),
         "kinds": t.kinds.iter().map(|k| json!([k.name, k.group])).collect::<Vec<_>>(),
         "lane": numbers(p, |s| s.lane.into()),

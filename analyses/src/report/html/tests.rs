@@ -42,6 +42,7 @@ fn sample() -> Report {
         title: "L".into(),
         time: Column::new("time", Unit::Cycles),
         value: Column::new("entered", Unit::Invocations),
+        frame: None,
         lanes: vec!["SM 0".into()],
         kinds: vec![SpanKind { name: "main".into(), group: "fragment".into() }],
         spans: vec![Span { lane: 0, kind: 0, begin: 5.0, end: 9.0, value: 8.0 }],

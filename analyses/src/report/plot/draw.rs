@@ -229,6 +229,7 @@ mod tests {
             title: "L".into(),
             time: Column::new("time", Unit::Cycles),
             value: Column::new("entered", Unit::Invocations),
+            frame: None,
             lanes: vec!["unit 0".into()],
             kinds: vec![SpanKind { name: "main".into(), group: "fragment".into() }],
             spans: vec![Span { lane: 0, kind: 0, begin: 1.0, end: 4.0, value: 8.0 }],

@@ -86,6 +86,7 @@ mod tests {
             title: "T".into(),
             time: Column::new("time", Unit::Cycles),
             value: Column::new("entered", Unit::Invocations),
+            frame: None,
             lanes: vec!["SM 0".into(), "SM 0".into()],
             kinds: vec![SpanKind { name: "main".into(), group: "fragment".into() }],
             spans: vec![span(0, 0.0, 50.0, 8.0), span(1, 50.0, 100.0, 4.0)],

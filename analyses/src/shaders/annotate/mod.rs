@@ -21,7 +21,7 @@
 mod blocks;
 mod text;
 
-use crate::context::short;
+use crate::context::Context;
 use crate::report::Unit::{Count, Percent, Subgroups, Text};
 use crate::report::shapes::{Line, Listing};
 use crate::report::sheet::{Sheet, m, sheet};
@@ -32,6 +32,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use text::{Assembly, Source as SourceFile};
 use trace::Unreadable;
+use trace::names::digits;
 use trace::tables::{SIMT, SOURCE_TEXT, SPIRV_TEXT};
 
 /// The question.
@@ -80,7 +81,7 @@ fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
         Ok(())
     })?;
     let mut report = Report::new(QUESTION.name, "Annotated shaders");
-    report.headlines.extend(headline(&shaders));
+    report.headlines.extend(headline(&shaders, context));
     let mut rows = vec![];
     for (shader, blocks) in &shaders {
         let none = Texts::default();
@@ -116,7 +117,7 @@ fn sum(blocks: &Blocks, of: fn(&Done) -> u64) -> u64 {
 }
 
 /// The shader in which most was idle.
-fn headline(shaders: &BTreeMap<Arc<str>, Blocks>) -> Option<String> {
+fn headline(shaders: &BTreeMap<Arc<str>, Blocks>, context: &Context) -> Option<String> {
     // (by instructions, as `simt` counts)
     let slots = |b: &Blocks| {
         let all = sum(b, |d| d.slots.saturating_mul(d.instructions));
@@ -124,9 +125,9 @@ fn headline(shaders: &BTreeMap<Arc<str>, Blocks>) -> Option<String> {
     };
     let (shader, blocks) = most(shaders, |s| slots(s.1)[0])?;
     let [idle, all] = slots(blocks);
-    let (shader, n) = (short(shader), sum(blocks, |d| d.executions));
+    let (shader, n) = (context.module_words(shader), sum(blocks, |d| d.executions));
     Some(format!(
-        "Shader {shader} has most idle slots: {} of its instruction slots were inactive, over {n} executions of blocks.",
+        "{shader} has most idle slots: {} of its instruction slots were inactive, over {n} executions of blocks.",
         share(idle, all)
     ))
 }
@@ -149,7 +150,7 @@ fn listing<'a>(shader: &str, name: &str, lines: impl Iterator<Item = (Vec<&'a Do
     };
     Listing {
         name: format!("{shader}.{name}"),
-        title: format!("{name}, shader {}", short(shader)),
+        title: format!("{name}, shader {}", digits(shader)),
         columns: vec![
             Column::new("executions", Unit::Subgroups),
             Column::new("efficiency", Unit::Percent),

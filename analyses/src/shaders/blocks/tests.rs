@@ -47,8 +47,8 @@ fn every_number_of_a_known_trace() {
     assert_eq!(
         r.headlines,
         [
-            "The hottest block, with 70.18 % of all executed instructions, is fragment 1f2e3d4c main, block 0 (%5).",
-            "Never executed: 1 of 4 blocks of shaders that ran, 10.81 % of their instructions; the largest is fragment 1f2e3d4c main, \
+            "The hottest block, with 70.18 % of all executed instructions, is fragment main (sky.frag, 1f2e3d4c), block 0 (%5).",
+            "Never executed: 1 of 4 blocks of shaders that ran, 10.81 % of their instructions; the largest is fragment main (sky.frag, 1f2e3d4c), \
              function shade, block 1 (%45), sky.frag:17."
         ]
     );

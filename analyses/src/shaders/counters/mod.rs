@@ -16,6 +16,7 @@ use crate::report::sheet::Meaning;
 use crate::report::{Cell, Column, Report, Table, Unit, most, share};
 use crate::{Question, Session};
 use std::collections::BTreeMap;
+use trace::names;
 use trace::tables::{ACTIONS, CLASSES, COUNTERS, METRICS, NOWHERE};
 use trace::{Source, Unreadable};
 
@@ -201,13 +202,13 @@ fn headline(
     let action = match actions.get(key) {
         Some(a) => {
             let pipeline = pipeline_words(a, context);
-            format!("draw {} of frame {frame} ({} with {pipeline})", a.draw, a.command)
+            format!("{}, with {pipeline}", names::draw(Some(frame), None, a.draw, &a.command))
         }
         None if key.1 == NOWHERE => format!("{ALL}, in frame {frame}"),
         None => format!("action {} of range {} of frame {frame}", key.2, key.1),
     };
     Some(format!(
-        "The dearest action, {} of all that was counted, is {action}: mostly {} ({n}).",
+        "The dearest draw, {} of all that was counted, is {action}: mostly {} ({n}).",
         share(sum(of), sum(sums)),
         metric.name
     ))
@@ -215,6 +216,7 @@ fn headline(
 
 fn pipeline_words(a: &Action, context: &Context) -> String {
     match a.pipeline {
+        // (older traces do not say which)
         0 => "shader objects".into(),
         id => context.pipeline_words(id),
     }

@@ -51,7 +51,7 @@ fn actions_have_their_sums_and_blocks_their_names() {
     let r = QUESTION.answer(&traced()).expect("a whole trace");
     let sums: Vec<_> = table(&r, "metrics").rows.iter().map(|r| r[3].clone()).collect();
     assert_eq!(sums, [Cell::Count(80), Cell::Count(5)]);
-    let dearest = "The dearest action, 100.00 % of all that was counted, is draw 5 of frame 1 (vkCmdDraw with pipeline 7 (graphics, \"sky\")): \
+    let dearest = "The dearest draw, 100.00 % of all that was counted, is frame 1 · draw 5 (Draw), with pipeline 7 \"sky\": \
                    mostly fma (80).";
     assert_eq!(r.headlines, [dearest]);
     let actions = table(&r, "actions");
@@ -63,17 +63,17 @@ fn actions_have_their_sums_and_blocks_their_names() {
         [Cell::Missing, Cell::Missing, "none of its shaders is instrumented".into()]
     );
     assert_eq!(actions.rows[2][11], "its layout uses all push constants".into());
-    assert_eq!(actions.rows[0][7], "pipeline 7 (graphics, \"sky\")".into());
+    assert_eq!(actions.rows[0][7], "pipeline 7 \"sky\"".into());
     let values = table(&r, "values");
     let blocks: Vec<_> = values.rows.iter().map(|r| (r[5].clone(), r[6].clone(), r[8].clone())).collect();
     assert_eq!(
         blocks,
         [
-            (Cell::Count(0), Cell::Count(10), "fragment 1f2e3d4c main, block 0 (%5)".into()),
+            (Cell::Count(0), Cell::Count(10), "fragment main (sky.frag, 1f2e3d4c), block 0 (%5)".into()),
             (
                 Cell::Count(2),
                 Cell::Count(70),
-                "fragment 1f2e3d4c main, function shade, block 1 (%45), sky.frag:17".into()
+                "fragment main (sky.frag, 1f2e3d4c), function shade, block 1 (%45), sky.frag:17".into()
             ),
         ]
     );

@@ -25,7 +25,7 @@ fn golden_text() {
 Divergence by cause
 
 33.33 % of the instruction slots of subgroups were inactive: indirect call 15.62 %, control flow 8.33 %, helper 7.29 %, early return 2.08 %.
-53.12 % of the inactive ones are in fragment 1f2e3d4c main of pipeline 7 (graphics, \"sky\"), of whose own 30.36 % are inactive; 37.50 % of all inactive ones in fragment 1f2e3d4c main, function shade, block 1 (%45), sky.frag:17.
+53.12 % of the inactive ones are in fragment main (sky.frag, 1f2e3d4c) of pipeline 7 \"sky\", of whose own 30.36 % are inactive; 37.50 % of all inactive ones in fragment main (sky.frag, 1f2e3d4c), function shade, block 1 (%45), sky.frag:17.
 
 cause                             slots  of inactive  of all         slots  of inactive, weighted  of all, weighted
                                                    %       %  instructions                      %                 %
@@ -43,8 +43,8 @@ fragment     64        28             4              0            16       8    
 
 pipeline                      slots  inactive  early return  indirect call  control flow  helper      inactive  early return, weighted  indirect call, weighted  control flow, weighted  helper, weighted
                                                                                                   instructions                       %                        %                       %                 %
-pipeline 7 (graphics, \"sky\")     64        28             4              0            16       8           136                   11.76                     0.00                   47.06             41.18
-pipeline 8 (compute)             16         6             0              6             0       0           120                    0.00                   100.00                    0.00              0.00
+pipeline 7 \"sky\"     64        28             4              0            16       8           136                   11.76                     0.00                   47.06             41.18
+pipeline 8             16         6             0              6             0       0           120                    0.00                   100.00                    0.00              0.00
 
 pipeline  stage     shader            entry  slots  inactive  early return  indirect call  control flow  helper      inactive  early return, weighted  indirect call, weighted  control flow, weighted  helper, weighted
                                                                                                                  instructions                       %                        %                       %                 %

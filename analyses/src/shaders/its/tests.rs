@@ -26,7 +26,7 @@ fn golden_text() {
     let expected = "\
 Independent thread scheduling
 
-Subgroups that were split: 4 of 14 (28.57 %); most in fragment 1f2e3d4c main of pipeline 7 (graphics, \"sky\"): 2 of 10 (20.00 %).
+Subgroups that were split: 4 of 14 (28.57 %); most in fragment main (sky.frag, 1f2e3d4c) of pipeline 7 \"sky\": 2 of 10 (20.00 %).
 
 entry points    entries      exits  exits / entries      split  split
               subgroups  subgroups                   subgroups      %

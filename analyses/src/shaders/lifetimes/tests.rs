@@ -27,8 +27,8 @@ fn golden_text() {
     let expected = "\
 Lifetimes
 
-Least alike are invocations of compute 99aabbcc work of pipeline 8 (compute): on average they execute 66.67 % of the blocks that their subgroup does.
-The longest invocation executed 256 to 511 blocks, in fragment 1f2e3d4c main of pipeline 7 (graphics, \"sky\"), where the mean is 4.98.
+Least alike are invocations of compute work (99aabbcc) of pipeline 8: on average they execute 66.67 % of the blocks that their subgroup does.
+The longest invocation executed 256 to 511 blocks, in fragment main (sky.frag, 1f2e3d4c) of pipeline 7 \"sky\", where the mean is 4.98.
 
 stage     of          lived        mean  min  median  p90  p99  max  exact
                              executions

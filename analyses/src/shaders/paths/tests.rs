@@ -28,7 +28,7 @@ fn golden_text() {
     let expected = "\
 Paths of trace calls
 
-Compaction over whole launches would save 28.57 % of 7 calls of subgroups, all in compute 99aabbcc work of pipeline 8 (compute).
+Compaction over whole launches would save 28.57 % of 7 calls of subgroups, all in compute work (99aabbcc) of pipeline 8.
 
 pipeline  stage    shader            entry    entered      entered      calls         rays  paths
                                             subgroups  invocations  subgroups  invocations

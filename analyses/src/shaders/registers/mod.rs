@@ -64,7 +64,6 @@ struct Key {
 
 #[derive(Debug, Default)]
 struct Executable {
-    kind: String,
     name: String,
     stages: u64,
     subgroup_size: u64,
@@ -92,7 +91,6 @@ fn executables(trace: &dyn Source) -> Result<BTreeMap<Key, Executable>, Unreadab
             executable: t.u64("executable")[row],
         };
         let of = all.entry(key).or_insert_with(|| Executable {
-            kind: t.text("kind")[row].to_string(),
             name: t.text("executable_name")[row].to_string(),
             stages: t.u64("stages")[row],
             subgroup_size: t.u64("subgroup_size")[row],
@@ -173,7 +171,11 @@ fn headlines(executables: &BTreeMap<Key, Executable>, context: &Context) -> Vec<
         Some(match most(&all, |a| a.2) {
             Some((k, e, n)) => {
                 let rewritten = if k.instrumented { ", rewritten" } else { "" };
-                format!("Most {name}: {n}, by {} of {}{rewritten}.", e.name, pipeline_words(k, e, context))
+                format!(
+                    "Most {name}: {n}, by {} of {}{rewritten}.",
+                    e.name,
+                    context.pipeline_words(k.pipeline)
+                )
             }
             None => format!("No {name}, in {}.", counted(all.len() as u64, "executable")),
         })
@@ -190,7 +192,7 @@ fn summary(
     for (k, e) in executables {
         let stages = stage_words(e.stages);
         let mut row = vec![
-            pipeline_words(k, e, context).into(),
+            context.pipeline_words(k.pipeline).into(),
             e.name.as_str().into(),
             stages.as_str().into(),
             if k.instrumented { "yes" } else { "no" }.into(),
@@ -207,19 +209,12 @@ fn summary(
     columns::EXECUTABLES.table(rows)
 }
 
-fn pipeline_words(k: &Key, e: &Executable, context: &Context) -> String {
-    match context.pipeline(k.pipeline) {
-        Some(_) => context.pipeline_words(k.pipeline),
-        None => format!("pipeline {} ({})", k.pipeline, e.kind),
-    }
-}
-
 fn statistics(executables: &BTreeMap<Key, Executable>, context: &Context) -> Table {
     let mut rows = Vec::new();
     for (k, e) in executables {
         for (name, about, format, value) in &e.statistics {
             rows.push(vec![
-                pipeline_words(k, e, context).into(),
+                context.pipeline_words(k.pipeline).into(),
                 e.name.as_str().into(),
                 name.as_str().into(),
                 number(format, *value),

@@ -47,15 +47,15 @@ fn what_drivers_name_is_summarised_and_listed() {
     let [summary, all] = &r.tables[..] else { panic!("two tables") };
     assert_eq!(summary.rows.len(), 2);
     // It says nothing of spills.
-    assert_eq!(r.headlines, ["Most registers: 44, by Fragment of pipeline 7 (graphics, \"sky\")."]);
+    assert_eq!(r.headlines, ["Most registers: 44, by Fragment of pipeline 7 \"sky\"."]);
     let fragment = &summary.rows[0];
-    assert_eq!(fragment[0], "pipeline 7 (graphics, \"sky\")".into());
+    assert_eq!(fragment[0], "pipeline 7 \"sky\"".into());
     assert_eq!(fragment[2..5], ["fragment".into(), "no".into(), Cell::Count(32)]);
     // registers, spills, occupancy
     assert_eq!(fragment[5..8], [Cell::Count(44), Cell::Missing, Cell::Number(0.75)]);
     assert_eq!(fragment.last(), Some(&Cell::Count(12)));
     let compute = &summary.rows[1];
-    assert_eq!(compute[..2], ["pipeline 99 (compute)".into(), "main".into()]);
+    assert_eq!(compute[..2], ["pipeline 99".into(), "main".into()]);
     assert_eq!(compute[3], "yes".into());
     assert!(compute[4..].iter().all(|c| *c == Cell::Missing));
     let names: Vec<_> = all.rows.iter().map(|r| (r[2].clone(), r[3].clone())).collect();

@@ -37,7 +37,7 @@ fn golden_text() {
 SIMT efficiency
 
 61.69 % of the instruction slots of subgroups were active.
-63.16 % of the inactive ones are in fragment 1f2e3d4c main of pipeline 7 (graphics, \"sky\"), of whose own 35.71 % are inactive; 50.53 % of all inactive ones in fragment 1f2e3d4c main, function shade, block 1 (%45), sky.frag:17.
+63.16 % of the inactive ones are in fragment main (sky.frag, 1f2e3d4c) of pipeline 7 \"sky\", of whose own 35.71 % are inactive; 50.53 % of all inactive ones in fragment main (sky.frag, 1f2e3d4c), function shade, block 1 (%45), sky.frag:17.
 
 basic blocks   executed       active  efficiency  weighted      helpers
               subgroups  invocations           %         %  invocations
@@ -50,8 +50,8 @@ fragment         16           64       50.00     64.29            3
 
 pipeline                       executed       active  efficiency  weighted      helpers
                               subgroups  invocations           %         %  invocations
-pipeline 7 (graphics, \"sky\")         16           64       50.00     64.29            3
-pipeline 8 (compute)                  2            9       56.25     56.25            0
+pipeline 7 \"sky\"         16           64       50.00     64.29            3
+pipeline 8                  2            9       56.25     56.25            0
 
 pipeline  stage     shader            entry   executed       active  efficiency  weighted      helpers
                                              subgroups  invocations           %         %  invocations

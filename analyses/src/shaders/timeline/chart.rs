@@ -49,6 +49,7 @@ pub fn chart(context: &Context, all: &[Span], sweep: &Sweep) -> Timeline {
         title: format!("Subgroups of frame {}{some}", sweep.frame),
         time: Column::new("since the first began", Unit::Cycles),
         value: Column::new("entered", Unit::Invocations),
+        frame: None,
         lanes: names,
         kinds: kinds.into_iter().map(|k| k.1).collect(),
         spans: placed,

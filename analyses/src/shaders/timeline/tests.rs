@@ -45,8 +45,8 @@ fn numbers_of_known_spans() {
         report.headlines,
         [
             "Nothing ran for 16.67 % of the time from the first subgroup to the last; the longest, 50 ticks, in frame 1 between fragment \
-             1f2e3d4c main and compute 99aabbcc work.",
-            "58.82 % of subgroups' time is in fragment 1f2e3d4c main of pipeline 7 (graphics, \"sky\"): 200 of 340 ticks."
+             main (sky.frag, 1f2e3d4c) and compute work (99aabbcc).",
+            "58.82 % of subgroups' time is in fragment main (sky.frag, 1f2e3d4c) of pipeline 7 \"sky\": 200 of 340 ticks."
         ]
     );
     assert_eq!(cells(&report, "frames"), [["1", "5", "300", "1.13", "3", "83.33", "1", "50"]]);
@@ -61,14 +61,14 @@ fn numbers_of_known_spans() {
     assert_eq!(
         cells(&report, "pipelines"),
         [
-            ["pipeline 7 (graphics, \"sky\")", "3", "150", "50.00", "0.67", "2"],
-            ["pipeline 8 (compute)", "2", "140", "46.67", "0.47", "1"],
+            ["pipeline 7 \"sky\"", "3", "150", "50.00", "0.67", "2"],
+            ["pipeline 8", "2", "140", "46.67", "0.47", "1"],
         ]
     );
     let overlap = cells(&report, "overlap");
     assert_eq!(overlap.len(), 1);
     assert_eq!(overlap[0][2..], ["40", "28.57"]);
-    let gap = ["1", "150", "50", "fragment 1f2e3d4c main", "compute 99aabbcc work"];
+    let gap = ["1", "150", "50", "fragment main (sky.frag, 1f2e3d4c)", "compute work (99aabbcc)"];
     assert_eq!(cells(&report, "gaps"), [gap]);
     assert!(
         report.notes.iter().any(|n| n.starts_with("1 subgroups have an entry and no exit")),
@@ -175,7 +175,7 @@ fn perfetto_gets_every_span_on_its_unit() {
     assert_eq!((&slices[2]["ts"], &slices[2]["dur"]), (&0.08.into(), &0.04.into()));
     assert_eq!(slices[2]["args"]["warp"], 17);
     assert_eq!(slices[0]["args"]["warp"], Json::Null);
-    assert_eq!(slices[0]["name"], "fragment 1f2e3d4c main");
+    assert_eq!(slices[0]["name"], "fragment main (sky.frag, 1f2e3d4c)");
     let processes: Vec<&str> = (events.iter().filter(|e| e["name"] == "process_name"))
         .map(|e| e["args"]["name"].as_str().unwrap())
         .collect();

@@ -71,7 +71,7 @@ fn what_was_proven_and_differs_is_a_failed_check() {
     assert_eq!(
         report.failures,
         [
-            "branch BranchConditional was proven uniform, and differed in 3 of 100 executions: fragment 1f2e3d4c main, block \
+            "branch BranchConditional was proven uniform, and differed in 3 of 100 executions: fragment main (sky.frag, 1f2e3d4c), block \
           0 (%5), word 102"
         ]
     );

@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::nest::places;
-use super::sums::object;
+use super::sums::{named, object, pipeline};
 use crate::report::perfetto::{Slice, Timeline};
 use crate::report::{Cell, Column, Table, Unit};
 use trace::{COUNTERS, Calibration, CommandCounters, CommandTime, CpuSpan, SpanKind, TimeNames};
@@ -122,11 +122,13 @@ pub fn perfetto(of: &Recorded<'_>) -> Timeline {
         let axis = &axes[known].1;
         let clock = if axis.is_unknown() { ", a clock of its own" } else { "" };
         let process = timeline.process(r.device, &format!("{device} (VkDevice {}{clock})", r.device));
-        timeline.thread(process, r.queue, &format!("VkQueue {}", object(names, r.queue)));
+        timeline.thread(process, r.queue, &named(names, "queue", r.queue));
         let path = names.path(r.node);
         let mut name = path.last().copied().unwrap_or_default().to_owned();
         if r.kind == SpanKind::Submit {
-            name = format!("submit {} (frame {})", r.submit, r.frame);
+            name = format!("submission {} (frame {})", r.submit, r.frame);
+        } else if r.kind == SpanKind::Command && r.draw > 0 {
+            name = trace::names::draw(None, None, r.draw.into(), &name);
         }
         let mut args = vec![
             ("frame", Cell::Count(r.frame)),
@@ -136,7 +138,7 @@ pub fn perfetto(of: &Recorded<'_>) -> Timeline {
             ("measured_end_ns", Cell::Count(r.end.0)),
         ];
         if r.command_buffer != 0 {
-            args.push(("command_buffer", Cell::Text(object(names, r.command_buffer))));
+            args.push(("command_buffer", Cell::Text(named(names, "command buffer", r.command_buffer))));
             args.push(("position", Cell::Count(r.position.into())));
             args.push(("execution", Cell::Count(r.execution.into())));
             args.push(("index", Cell::Count(r.index.into())));
@@ -146,7 +148,7 @@ pub fn perfetto(of: &Recorded<'_>) -> Timeline {
             );
         }
         if r.pipeline != 0 {
-            args.push(("pipeline", Cell::Text(object(names, r.pipeline))));
+            args.push(("pipeline", Cell::Text(pipeline(names, r.pipeline))));
             args.push(("shaders", Cell::Text(shaders(names, r.pipeline))));
         }
         if let Some(c) = own.next_if(|c| c.span == at as u64) {

@@ -4,7 +4,7 @@
 //! lane do not overlap (`nest.rs`). Queues of several devices have clocks of their own, so that only the first device's are shown. Of frames with more
 //! than [`MOST_ROWS`] spans commands are left out, then the last spans, and the title says so.
 
-use super::sums::{Timed, pipeline};
+use super::sums::{Timed, named, pipeline};
 use crate::report::shapes::{self, Timeline};
 use crate::report::{Column, MOST_ROWS, Unit};
 use std::collections::{BTreeMap, HashMap};
@@ -44,6 +44,7 @@ pub fn timeline(placed: &[Timed<'_>], names: &TimeNames) -> Option<Timeline> {
         title: format!("What queues ran in frame {frame}{some}"),
         time: Column::new("since the frame's first began", Unit::Milliseconds),
         value: Column::new("time", Unit::Milliseconds),
+        frame: Some(frame),
         lanes,
         kinds,
         spans,
@@ -78,10 +79,7 @@ fn lanes(of: &[&Timed<'_>], names: &TimeNames) -> (Vec<String>, HashMap<u64, u32
     let (mut lanes, mut begins) = (vec![], HashMap::new());
     for (queue, deepest) in queues {
         begins.insert(queue, lanes.len() as u32);
-        let name = match names.objects.get(&queue).filter(|n| !n.is_empty()) {
-            Some(name) => name.clone(),
-            None => format!("queue {queue}"),
-        };
+        let name = named(names, "queue", queue);
         lanes.extend(std::iter::repeat_n(name, deepest as usize + 1));
     }
     (lanes, begins)
@@ -93,10 +91,13 @@ fn kind(t: &Timed<'_>, names: &TimeNames) -> (String, String) {
     let own = names.path(r.node).last().copied().unwrap_or_default();
     match r.kind {
         SpanKind::Submit => (format!("submission {}", r.submit), "submissions".to_owned()),
-        SpanKind::Pass if r.pass > 0 => (format!("pass {} ({own})", r.pass), "passes".to_owned()),
+        SpanKind::Pass if r.pass > 0 => {
+            let (labels, _) = trace::names::of_path(&names.path(r.node).join(trace::names::WITHIN));
+            (trace::names::pass(r.pass.into(), &labels, own), "passes".to_owned())
+        }
         SpanKind::Command if r.pipeline != 0 => {
             let pipeline = pipeline(names, r.pipeline);
-            (format!("draw {} ({own}), {pipeline}", r.draw), pipeline)
+            (format!("{}, {pipeline}", trace::names::draw(None, None, r.draw.into(), own)), pipeline)
         }
         kind => (own.to_owned(), kind.name().to_owned()),
     }

@@ -152,7 +152,7 @@ fn most<'r>(
 fn headline(top: &[Top<'_>], finest: SpanKind, total: u64, names: &TimeNames) -> Option<String> {
     let most = top.first().filter(|_| total != 0)?;
     let pipeline = pipeline(names, most.record.pipeline);
-    let pipeline = if pipeline.is_empty() { pipeline } else { format!(" with pipeline {pipeline}") };
+    let pipeline = if pipeline.is_empty() { pipeline } else { format!(" with {pipeline}") };
     let within = if most.path.is_empty() { String::new() } else { format!(" in {}", most.path) };
     let times = if most.sum.times == 1 { "once".into() } else { format!("{} times", most.sum.times) };
     Some(format!(
@@ -177,11 +177,12 @@ pub fn below_cost(report: &Report, each: f64) -> Option<String> {
     })
 }
 
-/// A command with its number in the frame.
+/// A command by its number in the frame, or by its own name.
 fn named(top: &Top<'_>) -> String {
-    let known = top.sum.numbered && top.record.draw > 0;
-    let number = if known { format!(" (draw {})", top.record.draw) } else { String::new() };
-    format!("{}{number}", top.name)
+    match top.sum.numbered && top.record.draw > 0 {
+        true => trace::names::draw(None, None, top.record.draw.into(), &top.name),
+        false => top.name.clone(),
+    }
 }
 
 fn top_table(top: &[Top<'_>], finest: SpanKind, total: u64, names: &TimeNames) -> Table {

@@ -6,6 +6,9 @@ use super::nest::Place;
 use crate::report::Cell;
 use trace::{COUNTERS, CommandTime, SpanKind, TimeNames};
 
+/// Shaders of a pipeline that are named, at most.
+const SHADERS: usize = 3;
+
 /// As in [`CommandCounters`].
 pub type Counts = [Option<u64>; COUNTERS.len()];
 
@@ -78,7 +81,7 @@ pub fn ms(nanos: u64) -> Cell {
     Cell::Number(nanos as f64 / 1e6)
 }
 
-/// An object in words: its debug name, or its id; nothing of 0.
+/// An object in a column of its kind: its debug name, or its id behind `#`; nothing of 0.
 pub fn object(names: &TimeNames, id: u64) -> String {
     match names.objects.get(&id).filter(|n| !n.is_empty()) {
         Some(n) => n.clone(),
@@ -87,20 +90,19 @@ pub fn object(names: &TimeNames, id: u64) -> String {
     }
 }
 
-/// A pipeline for people: its name, or its id and the hashes of its shaders.
+/// An object for people.
+pub fn named(names: &TimeNames, kind: &str, id: u64) -> String {
+    trace::names::object(kind, id, names.objects.get(&id).map_or("", String::as_str))
+}
+
+/// A pipeline or shader object for people, with its first shaders; nothing of 0.
 pub fn pipeline(names: &TimeNames, id: u64) -> String {
-    let name = object(names, id);
-    match names.shaders.get(&id) {
-        Some(stages) if !stages.is_empty() => {
-            let shown: Vec<String> = stages
-                .iter()
-                .take(3)
-                .map(|(stage, hash)| format!("{stage} {}", hash.get(..8).unwrap_or(hash)))
-                .collect();
-            let more = if stages.len() > 3 { format!(" +{}", stages.len() - 3) } else { String::new() };
-            format!("{name} ({}{more})", shown.join(", "))
-        }
-        _ => name,
+    let kind = if names.shader_objects.contains(&id) { "shader object" } else { "pipeline" };
+    let stages = names.shaders.get(&id).into_iter().flatten().map(|(stage, hash)| (&**stage, &**hash));
+    match (id, trace::names::shaders(stages, SHADERS)) {
+        (0, _) => String::new(),
+        (id, shaders) if shaders.is_empty() => named(names, kind, id),
+        (id, shaders) => format!("{} ({shaders})", named(names, kind, id)),
     }
 }
 

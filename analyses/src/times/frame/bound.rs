@@ -77,11 +77,8 @@ pub fn bound(trace: &dyn Source, frame: u64) -> Result<(Table, usize), Unreadabl
                 }
                 Some(d) if d.buffer != 0 => {
                     let moved = dynamic.get(&[offsets, binding, element]).copied().unwrap_or(0);
-                    let name = names.get(&d.buffer).filter(|n| !n.is_empty());
-                    let buffer = match name {
-                        Some(name) => format!("buffer {} \"{name}\"", d.buffer),
-                        None => format!("buffer {}", d.buffer),
-                    };
+                    let name = names.get(&d.buffer).map_or("", |n| n);
+                    let buffer = trace::names::object("buffer", d.buffer, name);
                     row.extend([(&*d.kind).into(), buffer.into()]);
                     row.extend([Cell::Count(d.offset.saturating_add(moved)), Cell::Count(d.range)]);
                 }

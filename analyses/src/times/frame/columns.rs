@@ -94,10 +94,10 @@ pub const ATTACHMENTS: Sheet = sheet(
 
 pub const STATE: Sheet = sheet(
     "state",
-    "a member of the create info of a pipeline, or of a library that it was made of",
+    "a member of the create info of a pipeline, of a library that it was made of, or of a shader object",
     &[&[
         m("pipeline", Text, "the pipeline, by captured id, with its debug name").names(Thing::Pipeline),
-        m("member", Text, "the member, with those that it lies in; shaders are left out"),
+        m("member", Text, "the member, with those that it lies in; what shaders are is left out"),
         m("value", Text, "its value; dynamic state is set by commands instead (see table `set`)"),
     ]],
 );

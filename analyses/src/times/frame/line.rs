@@ -2,7 +2,7 @@
 //!
 //! Guarantees: a span is as long as the own times of what it stands for. Refuses nothing; what was not timed has no length.
 
-use super::names::{Frame, pass, pipeline};
+use super::names::{Frame, pass};
 use crate::report::shapes::{Span, SpanKind, Timeline};
 use crate::report::{Column, Unit};
 
@@ -35,8 +35,9 @@ pub fn timeline(of: &Frame<'_>) -> Option<Timeline> {
                 spans.push(Span { lane: 0, kind, begin, end, value: end - begin });
             }
         }
-        let name = format!("draw {} ({}), {}", n + 1, action.kind, pipeline(action));
-        let kind = kind(name, pipeline(action));
+        let draw = trace::names::draw(None, None, n as u64 + 1, &action.kind);
+        let name = format!("{draw}, {}", action.pipeline_words());
+        let kind = kind(name, action.pipeline_words());
         spans.push(Span { lane: 1, kind, begin, end, value: end - begin });
         now += own;
     }
@@ -46,6 +47,7 @@ pub fn timeline(of: &Frame<'_>) -> Option<Timeline> {
         title: format!("Own times of frame {}, end to end", of.number),
         time: Column::new("own times before", Unit::Milliseconds),
         value: Column::new("own time", Unit::Milliseconds),
+        frame: Some(of.number),
         lanes: LANES.map(str::to_owned).to_vec(),
         kinds,
         spans,

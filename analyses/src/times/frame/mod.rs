@@ -17,7 +17,7 @@ pub mod state;
 use crate::report::{Cell, Report, Table, capitalized, counted, most, share};
 pub(crate) use columns::SHEETS;
 pub use names::Frame;
-use names::{draw, kinds, named, numbered, pass, pipeline, short};
+use names::{draw, kinds, named, pass, short};
 use std::collections::BTreeMap;
 use trace::actions::Action;
 
@@ -28,7 +28,7 @@ pub const NAME: &str = "frame";
 pub fn report(of: &Frame<'_>) -> Report {
     let mut report = Report::new(NAME, &format!("Frame {}, draw by draw", of.number));
     let passes = groups(of, |a| (a.pass, pass(a)));
-    let pipelines = groups(of, |a| (a.pipeline, pipeline(a)));
+    let pipelines = groups(of, |a| (a.pipeline, a.pipeline_words()));
     report.headlines = headlines(of, &passes, &pipelines);
     report.tables = vec![by_pass(of, &passes), by_pipeline(of, &pipelines), draws(of)];
     report.tables.retain(|t| !t.rows.is_empty());
@@ -114,7 +114,7 @@ fn draws(of: &Frame<'_>) -> Table {
             time,
             share,
             Cell::Count(a.pass),
-            numbered(a).into(),
+            a.pipeline_words().into(),
             shaders.into(),
             a.labels.join(" › ").into(),
             Cell::Count(a.block),
@@ -148,7 +148,7 @@ fn by_pipeline(of: &Frame<'_>, pipelines: &Groups) -> Table {
     sorted.sort_by_key(|p| std::cmp::Reverse(p.1.own));
     let row = |(_, group): (&(u64, String), &Group)| {
         let shaders = of.shaders.get(group.actions[0]).map_or_else(String::new, |s| short(s));
-        let name = numbered(&of.actions[group.actions[0]]);
+        let name = of.actions[group.actions[0]].pipeline_words();
         [vec![name.into(), shaders.into()], taken(of, group).to_vec()].concat()
     };
     columns::PIPELINES.table(sorted.into_iter().map(row))
@@ -183,21 +183,17 @@ mod tests {
         assert_eq!(
             r.headlines,
             [
-                "Frame 20 · pass 2 (target 2) · draw 3 (DrawIndexed) takes the most time, with pipeline \"lit cube\": 2.000 ms of 4.000 ms (50.00 %).",
-                "Frame 20 has 3 draws and 1 dispatch in 2 render passes: of their time, 62.50 % goes to pass 2 (target 2) (2.500 ms in 2 draws), and 62.50 % to pipeline \"lit cube\" (2.500 ms in 2 draws).",
+                "Frame 20 · pass 2 (target 2) · draw 3 (DrawIndexed) takes the most time, with pipeline 8 \"lit cube\": 2.000 ms of 4.000 ms (50.00 %).",
+                "Frame 20 has 3 draws and 1 dispatch in 2 render passes: of their time, 62.50 % goes to pass 2 (target 2) (2.500 ms in 2 draws), and 62.50 % to pipeline 8 \"lit cube\" (2.500 ms in 2 draws).",
             ]
         );
         assert_eq!(unexplained(&r), Vec::<String>::new());
         let names: Vec<(&str, usize)> = r.tables.iter().map(|t| (&*t.name, t.rows.len())).collect();
         assert_eq!(names, [("passes", 3), ("pipelines", 3), ("draws", 4)]);
-        assert_eq!(
-            r.tables[1].rows[0][0],
-            Cell::Text("pipeline 8 (\"lit cube\")".into()),
-            "the dearest first"
-        );
+        assert_eq!(r.tables[1].rows[0][0], Cell::Text("pipeline 8 \"lit cube\"".into()), "the dearest first");
         assert_eq!(r.tables[1].rows[0][1], Cell::Text("vert 5e13c19e, frag 07d5d1da".into()));
         assert_eq!(named(&of, 0), "pipeline 5 (vert 5e13c19e, frag 07d5d1da)");
-        assert_eq!(named(&of, 1), "pipeline \"shadow\"");
+        assert_eq!(named(&of, 1), "pipeline 7 \"shadow\"");
         // End to end: three passes, the last as long as its two draws.
         let line = &r.timelines[0];
         let of_lane = |lane| line.spans.iter().filter(move |s| s.lane == lane).map(|s| (s.begin, s.end));

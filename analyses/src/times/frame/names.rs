@@ -4,6 +4,7 @@
 
 use crate::report::counted;
 use trace::actions::Action;
+use trace::names;
 
 /// A frame.
 #[derive(Clone, Copy, Debug)]
@@ -18,28 +19,11 @@ pub struct Frame<'f> {
     pub shaders: &'f [String],
 }
 
-/// A pass in words: its number, and the innermost label or its name.
+/// A pass in words.
 pub fn pass(a: &Action) -> String {
     match a.pass {
         0 => "what is outside of passes".to_owned(),
-        n => format!("pass {n} ({})", a.pass_name),
-    }
-}
-
-/// A pipeline in words.
-pub fn pipeline(a: &Action) -> String {
-    match (a.pipeline, &*a.pipeline_name) {
-        (0, _) => "shader objects".to_owned(),
-        (id, "") => format!("pipeline {id}"),
-        (_, name) => format!("pipeline \"{name}\""),
-    }
-}
-
-/// A pipeline as tables have it, where several may have one name.
-pub fn numbered(a: &Action) -> String {
-    match (a.pipeline, &*a.pipeline_name) {
-        (0, _) | (_, "") => pipeline(a),
-        (id, name) => format!("pipeline {id} (\"{name}\")"),
+        n => names::pass(n, &a.pass_labels, &a.pass_name),
     }
 }
 
@@ -47,18 +31,14 @@ pub fn numbered(a: &Action) -> String {
 pub fn named(of: &Frame<'_>, n: usize) -> String {
     let a = &of.actions[n];
     match of.shaders.get(n).filter(|s| a.pipeline_name.is_empty() && !s.is_empty()) {
-        Some(shaders) => format!("{} ({})", pipeline(a), short(shaders)),
-        None => pipeline(a),
+        Some(shaders) => format!("{} ({})", a.pipeline_words(), short(shaders)),
+        None => a.pipeline_words(),
     }
 }
 
 /// Stages and hashes, as `vert:5e13c19e9c699f02 frag:…`, with as many digits as other reports show.
 pub fn short(shaders: &str) -> String {
-    let one = |s: &str| match s.split_once(':') {
-        Some((stage, hash)) => format!("{stage} {}", hash.get(..8).unwrap_or(hash)),
-        None => s.to_owned(),
-    };
-    shaders.split(' ').filter(|s| !s.is_empty()).map(one).collect::<Vec<_>>().join(", ")
+    names::shaders(shaders.split(' ').filter_map(|s| s.split_once(':')), usize::MAX)
 }
 
 /// So many draws, dispatches and traces.
@@ -83,6 +63,5 @@ pub fn kinds(of: &Frame<'_>, rows: impl Iterator<Item = usize>) -> String {
 /// A draw in words: frame, pass, draw.
 pub fn draw(of: &Frame<'_>, n: usize) -> String {
     let a = &of.actions[n];
-    let pass = if a.pass == 0 { String::new() } else { format!(" · {}", pass(a)) };
-    format!("frame {}{pass} · draw {} ({})", of.number, n + 1, a.kind)
+    names::draw(Some(of.number), a.around().as_deref(), n as u64 + 1, &a.kind)
 }

@@ -4,7 +4,7 @@
 //! [`MOST_ROWS`] rows the first are given, and the number of the others is known.
 
 use super::columns;
-use super::names::{Frame, numbered};
+use super::names::Frame;
 use crate::report::{Cell, MOST_ROWS, Table};
 use trace::actions::Attachment;
 
@@ -36,13 +36,10 @@ pub struct State {
 pub fn tables(of: &Frame<'_>, state: &State) -> (Vec<Table>, usize) {
     let set = |s: &Setting, key: Cell| vec![key, s.what.as_str().into(), s.value.as_str().into()];
     let pipelines =
-        state.pipelines.iter().take(MOST_ROWS).map(|s| set(s, numbered(&of.actions[s.of]).into()));
+        state.pipelines.iter().take(MOST_ROWS).map(|s| set(s, of.actions[s.of].pipeline_words().into()));
     let draws = state.draws.iter().take(MOST_ROWS).map(|s| set(s, Cell::Count(s.of as u64 + 1)));
     let attachments = state.attachments.iter().take(MOST_ROWS).map(|a| {
-        let image = match &*a.image.1 {
-            "" => format!("image {}", a.image.0),
-            name => format!("image {} \"{name}\"", a.image.0),
-        };
+        let image = trace::names::object("image", a.image.0, &a.image.1);
         let [width, height] = a.extent.map(|n| Cell::Count(n.into()));
         let mut row = vec![Cell::Count(a.pass), Cell::Count(a.index), a.what.into(), image.into()];
         row.extend([a.format.as_str().into(), width, height, Cell::Count(a.samples.into())]);

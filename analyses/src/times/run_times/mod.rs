@@ -20,6 +20,7 @@ use crate::stats::Sample;
 pub(crate) use columns::SHEETS;
 use std::collections::BTreeMap;
 use trace::Nanos;
+use trace::names;
 use trace::run::{FrameSample, Run};
 
 /// Parts that are listed of a plan: those that took the most.
@@ -142,11 +143,11 @@ fn parts(run: &Run, capture: usize) -> Table {
         of.sort_by_key(|p| (std::cmp::Reverse(p.2), p.0));
         for (place, sample, _) in of.into_iter().take(PARTS) {
             let p = &run.places[place];
-            let pipeline = if p.shaders.is_empty() {
-                p.pipeline.clone()
-            } else {
-                format!("{} ({})", p.pipeline, p.shaders)
-            };
+            let stages = p.shaders.split(' ').filter_map(|s| s.split_once(':'));
+            let mut pipeline = names::recorded_pipeline(&p.pipeline);
+            if !p.shaders.is_empty() {
+                pipeline += &format!(" ({})", names::shaders(stages, usize::MAX));
+            }
             let mut row: Vec<Cell> = vec![run.note.plans[plan].name.as_str().into()];
             row.extend([&p.name, &p.within, &pipeline].map(|t| Cell::from(t.as_str())));
             row.extend([p.frame, sample.count() as u64].map(Cell::Count));

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use trace::actions::Action;
+use trace::names::{self, WITHIN};
 use trace::what_if::Part;
 
 /// What parts are.
@@ -86,30 +87,20 @@ fn key(a: &Action, n: usize, by: By, there: &Labels<'_>) -> (String, String) {
         By::Label => {
             let pass = match a.pass {
                 0 => "outside of passes".into(),
-                pass => format!("pass {pass} ({})", a.pass_name),
+                pass => names::pass(pass, &[], &a.pass_name),
             };
             (format!("{within}\0{}", a.pass), under(pass))
         }
         By::Pass if a.pass > 0 => {
-            (format!("pass {}", a.pass), under(format!("pass {} ({})", a.pass, a.pass_name)))
+            (format!("pass {}", a.pass), names::pass(a.pass, &a.pass_labels, &a.pass_name))
         }
         By::Pass => {
             (format!("{} {within}", a.submission), under(format!("outside of passes, from {}", a.kind)))
         }
-        By::Pipeline => {
-            let name = match (a.pipeline, a.pipeline_name.as_str()) {
-                (0, _) => "shader objects".into(),
-                (id, "") => format!("pipeline {id}"),
-                (_, name) => format!("pipeline '{name}'"),
-            };
-            (a.pipeline.to_string(), name)
-        }
-        By::Draw => (n.to_string(), under(format!("{} {}", a.kind, n + 1))),
+        By::Pipeline => (a.pipeline.to_string(), a.pipeline_words()),
+        By::Draw => (n.to_string(), under(names::draw(None, None, n as u64 + 1, &a.kind))),
     }
 }
-
-/// Between a label and what is within it, in a part's name.
-const WITHIN: &str = " › ";
 
 /// The parts that hold no others, which every action is in one of.
 pub fn ends(parts: &[Part]) -> Vec<usize> {
@@ -263,10 +254,13 @@ mod tests {
         );
         assert_eq!(
             names(By::Pass)[1..],
-            ["outside of passes, from Draw", "a › pass 1 (rendering 8x8)", "pass 2 (rendering 8x8)"]
+            ["outside of passes, from Draw", "pass 1 (rendering 8x8)", "pass 2 (rendering 8x8)"]
         );
         assert_eq!(names(By::Pipeline)[1..], ["pipeline 5", "pipeline 6"]);
-        assert_eq!(names(By::Draw)[1..], ["Draw 1", "a › Draw 2", "a › b › Draw 3", "Draw 4", "Draw 5"]);
+        assert_eq!(
+            names(By::Draw)[1..],
+            ["draw 1 (Draw)", "a › draw 2 (Draw)", "a › b › draw 3 (Draw)", "draw 4 (Draw)", "draw 5 (Draw)"]
+        );
         for by in [By::Label, By::Pass, By::Pipeline, By::Draw] {
             let parts = parts(&frame(), by, &[], 2);
             let mut all: Vec<usize> = ends(&parts).iter().flat_map(|n| parts[*n].actions.clone()).collect();
@@ -314,7 +308,7 @@ mod tests {
         assert_eq!(found[0], ("the frame".into(), vec![0, 1, 2, 3, 4], Some(60)));
         assert_eq!(
             found[1..3],
-            [("a › Draw 2".into(), vec![1], Some(50)), ("Draw 5".into(), vec![4], Some(7))]
+            [("a › draw 2 (Draw)".into(), vec![1], Some(50)), ("draw 5 (Draw)".into(), vec![4], Some(7))]
         );
         assert_eq!(found[3], ("the other 3 draws".into(), vec![0, 2, 3], Some(3)));
     }

@@ -4,6 +4,7 @@
 
 use super::{Compared, Comparison};
 use profile::pictures::Tolerance;
+use trace::names;
 
 impl Compared {
     /// It, for people.
@@ -19,18 +20,17 @@ impl Compared {
             ) + &lines(&self.notes);
         };
         let p = &first.here.place;
+        let around = names::around(p.pass, &p.pass_labels, &p.pass_name);
         let what = match (p.draw, &p.kind) {
-            (Some(n), Some(kind)) => format!("draw {n} ({kind}) of pass {} ({})", p.pass, p.pass_name),
-            _ => format!("pass {} ({})", p.pass, p.pass_name),
+            (Some(n), Some(kind)) => names::draw(None, around.as_deref(), n, kind),
+            _ => around.unwrap_or_default(),
         };
-        let named = p.pipeline_name.as_ref().filter(|n| !n.is_empty()).map(|n| format!(" \"{n}\""));
-        let pipeline =
-            p.pipeline.map(|id| format!(", pipeline {id}{}", named.unwrap_or_default())).unwrap_or_default();
-        let labels =
-            if p.labels.is_empty() { String::new() } else { format!(", in {}", p.labels.join(" / ")) };
+        let name = p.pipeline_name.as_deref().unwrap_or_default();
+        let pipeline = p.pipeline.map(|id| format!(", with {}", names::object("pipeline", id, name)));
         let mut text = format!(
-            "Frame {}: here ({here}) and there ({there}) first differ behind {what}{pipeline}{labels}.\n",
-            self.frame
+            "Frame {}: here ({here}) and there ({there}) first differ behind {what}{}.\n",
+            self.frame,
+            pipeline.unwrap_or_default()
         );
         let all = if self.draw.is_empty() { &self.differing } else { &self.draw };
         for d in all.iter().filter(|d| d.here.place.pass == p.pass && d.here.place.draw == p.draw) {

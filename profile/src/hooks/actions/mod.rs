@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use trace::{Table, Value};
 use world::World;
-use world::commands::{Command, Program};
+use world::commands::Command;
 use world::objects::BindPoint;
 use world::walk::submitted;
 
@@ -29,7 +29,7 @@ pub struct Action {
     pub index: u32,
     /// Its name.
     pub command: &'static str,
-    /// The pipeline that it runs; 0 for shader objects.
+    /// The pipeline that it runs, or the shader object that those are called by.
     pub pipeline: u64,
     /// Its number in the running frame, from 1, as it was executed first.
     pub draw: u64,
@@ -181,10 +181,7 @@ impl Actions {
                 Command::Invoke(i) if bind_point(i.command).is_some() => Some(Action {
                     index: c.index,
                     command: i.command.name,
-                    pipeline: match &i.bindings.program {
-                        Program::Pipeline(p) => p.id,
-                        _ => 0,
-                    },
+                    pipeline: i.bindings.program.called(),
                     draw: k.draws.get(&c.index).copied().unwrap_or(0),
                     uncounted: why.next().copied().flatten(),
                 }),

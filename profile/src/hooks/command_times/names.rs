@@ -57,8 +57,8 @@ impl CommandTimesHook {
 
     /// What pipelines and shader objects are made of.
     fn shaders(&mut self, image: &Image) {
-        let mut out = self.out.borrow_mut();
-        let found = &mut out.names.shaders;
+        let names = &mut self.out.borrow_mut().names;
+        let found = &mut names.shaders;
         for s in shaders::shaders(image) {
             let hash = (self.settings.hash)(s.code);
             match s.origin {
@@ -67,6 +67,7 @@ impl CommandTimesHook {
                 }
                 _ => {
                     let stage = stage(s.stage.unwrap_or(0));
+                    names.shader_objects.insert(s.handle);
                     found.entry(s.handle).or_default().push((stage.to_owned(), hash));
                 }
             }

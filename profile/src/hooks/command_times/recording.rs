@@ -16,7 +16,7 @@ use replay::error::Result;
 use std::rc::Rc;
 use trace::SpanKind;
 use world::World;
-use world::objects::BindPoint;
+use world::objects::{BindPoint, Shader};
 
 /// A timestamp. In a pass with several views it takes as many queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,15 +129,10 @@ impl At {
     }
 }
 
-/// What runs: a pipeline, or of shader objects that of fragments, or what there is.
+/// What runs: a pipeline, or the shader object that all that are bound are called by.
 fn named(world: &World, program: &[u64]) -> u64 {
-    let is = |id: &&u64, stage: vk::ShaderStageFlags| {
-        world.shaders.get(id).is_some_and(|s| s.stage.stage == stage.as_raw())
-    };
-    let stages =
-        [vk::ShaderStageFlags::FRAGMENT, vk::ShaderStageFlags::MESH_EXT, vk::ShaderStageFlags::VERTEX];
-    let known = stages.iter().find_map(|stage| program.iter().find(|id| is(id, *stage)));
-    known.or(program.first()).copied().unwrap_or(0)
+    let shaders = program.iter().filter_map(|id| world.shaders.get(id)).map(|s| &**s);
+    Shader::of_all(shaders).or(program.first().copied()).unwrap_or(0)
 }
 
 /// A secondary command buffer as the application recorded it.

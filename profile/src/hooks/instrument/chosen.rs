@@ -113,13 +113,13 @@ impl Chosen {
         match call.command.canonical {
             "vkQueueBeginDebugUtilsLabelEXT" => {
                 let name = label().unwrap_or_default();
-                self.name(format!("label '{name}'"));
+                self.name(format!("label \"{name}\""));
                 let asked = self.label(&name);
                 self.queues.entry(queue).or_default().own.push(asked);
             }
             "vkQueueEndDebugUtilsLabelEXT" => drop(self.queues.entry(queue).or_default().own.pop()),
             "vkCmdBeginDebugUtilsLabelEXT" | "vkCmdDebugMarkerBeginEXT" => {
-                self.name(format!("label '{}'", label().unwrap_or_default()));
+                self.name(format!("label \"{}\"", label().unwrap_or_default()));
             }
             _ => {
                 let name = match v.one("pRenderingInfo") {

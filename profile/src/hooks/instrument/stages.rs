@@ -62,7 +62,7 @@ struct Of {
 
 impl Of {
     fn shader(&self, stage: crate::Stage, name: &str) -> String {
-        format!("pipeline {}, {} shader {name}", self.pipeline, stage.name())
+        format!("pipeline {}, {} {name}", self.pipeline, stage.name())
     }
 }
 

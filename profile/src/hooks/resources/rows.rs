@@ -133,7 +133,7 @@ impl Rows {
             &[
                 U64(id),
                 Text(program.kind()),
-                Text(w.name(id)),
+                Text(w.name(program.called())),
                 U64(layout.map_or(0, |l| l.id)),
                 Text(&compatible),
                 U64(layout.map_or(0, |l| l.sets.len()) as u64),
@@ -142,6 +142,7 @@ impl Rows {
                 limit(|g| g.max_push_bytes),
                 U64(in_buffers.into()),
                 U64(frame),
+                U64(program.called()),
             ],
         )?;
         for s in &facts.stages {

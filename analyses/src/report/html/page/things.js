@@ -14,7 +14,7 @@ R.things = { rows: new Map(), texts: new Map(), pipelines: new Map(), pictures: 
 
 /** Shaders in words, by the first digits of their hashes; alone, or behind their stages. */
 function shaders(text, column) {
-  const pattern = column.thing === "shader" ? /(?:^|[ :(])([0-9a-f]{8})(?=[0-9a-f]*(?:$|[ ,)]))/g : /[a-z] ([0-9a-f]{8})(?=[,)])/g;
+  const pattern = column.thing === "shader" ? /(?:^|[ :(])([0-9a-f]{8})(?=[0-9a-f]*(?:$|[ ,)]))/g : /[a-z,(] ?([0-9a-f]{8})(?=[,)]| \+)/g;
   return [...text.matchAll(pattern)].map((m) => ({ at: m.index + m[0].length - 8, length: 8, key: `shader:${m[1]}` }));
 }
 
@@ -31,7 +31,7 @@ R.things.named = function (column, value, beside, frame) {
       return number && Number.isFinite(of) ? all(`${kind || column.thing}:${of}:${number}`) : [];
     }
     case "pipeline": {
-      const [name, id, quoted] = /^(?:pipeline |#)?(?:(\d+)(?=$| \()|"(.*?)")/.exec(text) || [];
+      const [name, id, quoted] = /^(?:pipeline |shader object )?(?:(\d+)(?=$| [("])|"(.*?)")/.exec(text) || [];
       // (a name may stand there as it is, with its shaders behind it)
       const plain = text.replace(/ \(.*\)$/, "");
       const number = id || R.things.pipelines.get(quoted ?? plain);
@@ -55,6 +55,13 @@ R.things.ofRow = function (columns, n, row, frame) {
   return R.things.named(columns[n], columns[n].values[row], beside, frame);
 };
 
+/** The thing that a span of a timeline is of, where the page has something to say of it. */
+R.things.ofSpan = function (name, frame) {
+  const [, kind, number] = /^(draw|pass) (\d+) /.exec(name) || [];
+  const key = kind ? `${kind}:${frame}:${number}` : shaders(name, { thing: "shader" })[0]?.key;
+  return key && R.things.has(key) ? key : null;
+};
+
 /** The frame that reports of this input are of, if they are of one. */
 R.things.frame = (report) => R.things.data.inputs[report.input].frame ?? undefined;
 
@@ -72,7 +79,7 @@ R.things.start = function (data, places) {
   for (const { columns } of some) {
     for (const c of columns.filter((c) => c.thing === "pipeline" && c.words)) {
       for (const value of c.values) {
-        const [, id, name] = /^pipeline (\d+) \(.*?"(.*)"\)/.exec(value || "") || [];
+        const [, id, name] = /^(?:pipeline|shader object) (\d+) "(.*?)"/.exec(value || "") || [];
         // (of several of one name none is meant)
         if (name) R.things.pipelines.set(name, [undefined, id].includes(R.things.pipelines.get(name)) ? id : null);
       }

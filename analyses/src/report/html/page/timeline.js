@@ -53,28 +53,40 @@ R.timeline = function (t) {
     event.preventDefault();
     zoom(event.deltaY > 0 ? 1.25 : 0.8, Math.max(0, shareOf(event)));
   }, { passive: false });
+  /** The span under the pointer, -1 for none, and the time of a pixel. */
+  const at = (event) => {
+    const box = canvas.getBoundingClientRect();
+    const perPixel = (view.to - view.from) / (box.width - LEFT);
+    return { n: under(data, view, row, shareOf(event), event.clientY - box.top, perPixel), perPixel };
+  };
   let drag = null;
   canvas.addEventListener("pointerdown", (event) => {
     drag = { x: event.clientX, from: view.from, to: view.to };
     canvas.setPointerCapture(event.pointerId);
   });
-  canvas.addEventListener("pointerup", () => (drag = null));
+  canvas.addEventListener("pointerup", (event) => {
+    const clicked = drag && Math.abs(event.clientX - drag.x) < 3 && at(event);
+    drag = null;
+    const key = clicked && clicked.n >= 0 && R.things.ofSpan(t.kinds[data.kind[clicked.n]][0], t.frame);
+    if (key) location.hash = encodeURIComponent(key);
+  });
   canvas.addEventListener("pointerleave", () => R.tip.hide(canvas));
   canvas.addEventListener("pointermove", (event) => {
-    const box = canvas.getBoundingClientRect();
-    const wide = view.to - view.from;
+    const { n, perPixel } = at(event);
     if (drag) {
-      const by = ((event.clientX - drag.x) / (box.width - LEFT)) * wide;
+      const by = (event.clientX - drag.x) * perPixel;
       move(drag.from - by, drag.to - by);
       return;
     }
-    const found = under(data, view, row, shareOf(event), event.clientY - box.top, wide / (box.width - LEFT));
-    if (found < 0) return R.tip.hide(canvas);
-    const kind = t.kinds[data.kind[found]];
+    const kind = n >= 0 && t.kinds[data.kind[n]];
+    const key = kind && R.things.ofSpan(kind[0], t.frame);
+    canvas.style.cursor = key ? "pointer" : "";
+    if (!kind) return R.tip.hide(canvas);
     R.tip.show(canvas, event.clientX, event.clientY, [
-      kind[0], `${data.lanes[data.lane[found]]}, ${kind[1]}`, `begin ${R.raw(data.begin[found], t.time)}`,
-      `length ${R.raw(data.length[found], t.time)}`, `${t.value.name} ${R.raw(data.value[found], t.value)}`,
-    ]);
+      kind[0], `${data.lanes[data.lane[n]]}, ${kind[1]}`, `begin ${R.raw(data.begin[n], t.time)}`,
+      `length ${R.raw(data.length[n], t.time)}`, `${t.value.name} ${R.raw(data.value[n], t.value)}`,
+      key ? "a click says more" : "",
+    ].filter(Boolean));
   });
   const button = (text, label, does) => R.el("button", { type: "button", "aria-label": label, onclick: does }, text);
   const tools = R.el("div.tools", null,

@@ -1,0 +1,150 @@
+//! How people read what things are called, the same wherever they do: frames, passes, draws, pipelines, shaders, objects.
+//!
+//! | thing | form |
+//! |---|---|
+//! | draw, dispatch or trace | `frame 20 · pass 2 "shadow" · draw 12 (DrawIndexed)` |
+//! | render pass | `pass 2 "shadow"`: by its number in the frame and the debug labels around it, else by its debug name |
+//! | pipeline, shader object, buffer, image, queue … | `pipeline 37 "lit cube"`: by its captured id and its debug name |
+//! | shader | `fragment main (sky.frag, 1f2e3d4c)`: by stage, entry point, source file and the first digits of its code's hash |
+//!
+//! Guarantees: what is not known is left out, with what would stand around it. Refuses nothing.
+
+/// Between what holds something and that.
+pub const WITHIN: &str = " › ";
+/// How the recorded names of passes begin that have no debug name, and of those that have one.
+const RENDERING: &str = "rendering ";
+const RENDER_PASS: &str = "render pass ";
+
+/// A kind of object, its id, and its debug name, which may be empty.
+pub fn object(kind: &str, id: u64, name: &str) -> String {
+    match name {
+        "" => format!("{kind} {id}"),
+        name => format!("{kind} {id} \"{name}\""),
+    }
+}
+
+/// A render pass by its number in the frame, the labels around it, and its name as records have it.
+pub fn pass(number: u64, labels: &[String], name: &str) -> String {
+    // (a program that counts its frames says so in a label: that is said already)
+    let is_count =
+        |l: &&String| l.strip_prefix("frame ").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    let labels: Vec<&str> = labels.iter().filter(|l| !is_count(l)).map(String::as_str).collect();
+    let debug = name.strip_prefix("render pass '").and_then(|n| n.strip_suffix('\''));
+    match (labels.join(WITHIN), debug) {
+        (path, _) if !path.is_empty() => format!("pass {number} \"{path}\""),
+        (_, Some(name)) => format!("pass {number} \"{name}\""),
+        (_, None) if name.is_empty() => format!("pass {number}"),
+        (_, None) => format!("pass {number} ({name})"),
+    }
+}
+
+/// A pipeline as runs of `bench` have it: its debug name, or its id behind `#`.
+pub fn recorded_pipeline(text: &str) -> String {
+    match text.strip_prefix('#') {
+        Some(id) => format!("pipeline {id}"),
+        None if text.is_empty() => String::new(),
+        None => format!("pipeline \"{text}\""),
+    }
+}
+
+/// What is around a command: its pass in words, or outside of passes the labels; none of neither. Labels are those around the pass.
+pub fn around(number: u64, labels: &[String], name: &str) -> Option<String> {
+    match (number, labels) {
+        (0, []) => None,
+        (0, labels) => Some(format!("\"{}\"", labels.join(WITHIN))),
+        _ => Some(pass(number, labels, name)),
+    }
+}
+
+/// Of a path of labels and a pass, as records have it: the labels around the pass, and its name.
+pub fn of_path(path: &str) -> (Vec<String>, &str) {
+    let parts: Vec<&str> = path.split(WITHIN).filter(|p| !p.is_empty()).collect();
+    let is_pass = |p: &&str| p.starts_with(RENDERING) || p.starts_with(RENDER_PASS);
+    let at = parts.iter().position(is_pass).unwrap_or(parts.len());
+    (parts[..at].iter().map(|p| (*p).to_owned()).collect(), parts.get(at).copied().unwrap_or_default())
+}
+
+/// A draw, dispatch or trace: its frame, what is around it, its number in the frame, and what it is, with or without vkCmd.
+pub fn draw(frame: Option<u64>, around: Option<&str>, number: u64, kind: &str) -> String {
+    let frame = frame.map(|n| format!("frame {n}"));
+    let kind = kind.strip_prefix("vkCmd").unwrap_or(kind);
+    let own = if kind.is_empty() { format!("draw {number}") } else { format!("draw {number} ({kind})") };
+    let parts = [frame, around.map(str::to_owned), Some(own)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// A shader: its stage, its entry point, its source file, and the hash of its code.
+pub fn shader(stage: &str, entry: &str, file: &str, hash: &str) -> String {
+    let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let of: Vec<&str> = [file, digits(hash)].into_iter().filter(|p| !p.is_empty()).collect();
+    let of = if of.is_empty() { String::new() } else { format!("({})", of.join(", ")) };
+    let parts = [stage, entry, &of].into_iter().filter(|p| !p.is_empty());
+    parts.collect::<Vec<_>>().join(" ")
+}
+
+/// Shaders of a pipeline, each by its stage and hash: so many at most, and how many more there are.
+pub fn shaders<'s>(all: impl IntoIterator<Item = (&'s str, &'s str)>, most: usize) -> String {
+    let all: Vec<String> = all.into_iter().map(|(stage, hash)| format!("{stage} {}", digits(hash))).collect();
+    let more = all.len().saturating_sub(most);
+    let more = if more > 0 { format!(" +{more}") } else { String::new() };
+    all[..all.len().min(most)].join(", ") + &more
+}
+
+/// As many digits of a hash as tell shaders apart for people.
+pub fn digits(hash: &str) -> &str {
+    hash.get(..8).unwrap_or(hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_left_out() {
+        let recorded = ["#85", "sky", ""].map(recorded_pipeline);
+        assert_eq!(recorded, ["pipeline 85", "pipeline \"sky\"", ""]);
+        assert_eq!(object("pipeline", 37, "lit cube"), "pipeline 37 \"lit cube\"");
+        assert_eq!(object("buffer", 71, ""), "buffer 71");
+        assert_eq!(
+            shader("fragment", "main", "src/sky.frag", "1f2e3d4c5b6a7988"),
+            "fragment main (sky.frag, 1f2e3d4c)"
+        );
+        assert_eq!(shader("fragment", "main", "", "1f2e3d4c5b6a7988"), "fragment main (1f2e3d4c)");
+        assert_eq!(shader("compute", "", "", ""), "compute");
+        assert_eq!(
+            draw(Some(20), Some("pass 2 \"shadow\""), 12, "DrawIndexed"),
+            "frame 20 · pass 2 \"shadow\" · draw 12 (DrawIndexed)"
+        );
+        assert_eq!(draw(None, None, 3, "vkCmdDispatch"), "draw 3 (Dispatch)");
+        assert_eq!(draw(Some(1), None, 3, ""), "frame 1 · draw 3");
+    }
+
+    #[test]
+    fn passes_are_called_by_labels_then_by_their_names() {
+        let labels = |of: &[&str]| of.iter().map(|l| (*l).to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            pass(2, &labels(&["frame 15", "world", "shadow"]), "render pass 'x'"),
+            "pass 2 \"world › shadow\""
+        );
+        assert_eq!(pass(2, &labels(&["frame 15"]), "render pass 'x'"), "pass 2 \"x\"");
+        assert_eq!(pass(2, &[], "render pass 39"), "pass 2 (render pass 39)");
+        assert_eq!(pass(2, &labels(&["frame of a picture"]), ""), "pass 2 \"frame of a picture\"");
+        assert_eq!(pass(2, &[], ""), "pass 2");
+        assert_eq!(
+            of_path("frame 15 › world › rendering 64x16 › band 7"),
+            (labels(&["frame 15", "world"]), "rendering 64x16")
+        );
+        assert_eq!(around(0, &labels(&["upload"]), ""), Some("\"upload\"".into()));
+        assert_eq!((around(0, &[], ""), around(3, &[], "")), (None, Some("pass 3".into())));
+        assert_eq!(of_path("upload"), (labels(&["upload"]), ""));
+        assert_eq!(of_path(""), (vec![], ""));
+    }
+
+    #[test]
+    fn of_many_shaders_the_first_are_named() {
+        let all = [("vert", "5e13c19e9c699f02"), ("frag", "07d5"), ("geom", "1")];
+        assert_eq!(shaders(all, 3), "vert 5e13c19e, frag 07d5, geom 1");
+        assert_eq!(shaders(all, 1), "vert 5e13c19e +2");
+        assert_eq!(shaders([], 3), "");
+    }
+}
