@@ -1,4 +1,7 @@
-//! A timeline as a figure: a lane a row, names of lanes once for those that belong together, colours by what took place.
+//! A timeline as a figure: a lane a row, names of lanes once for those that belong together, colours by what took place, paler the
+//! less its value is.
+//!
+//! Guarantees: the figure is no higher for any number of lanes; those that are more than pixels are drawn over each other.
 
 use super::axis::{Axis, across, named};
 use super::figure::{Anchor, Figure, Paint};
@@ -7,9 +10,9 @@ use crate::report::shapes::Timeline;
 const WIDTH: u32 = 1200;
 const LEFT: f64 = 150.0;
 const TOP: f64 = 66.0;
-/// Pixels that all lanes have together, and each at least and at most.
+/// Pixels that all lanes have together at most, and each at most.
 const LANES: f64 = 600.0;
-const LANE: (f64, f64) = (2.0, 14.0);
+const LANE: f64 = 14.0;
 
 /// The figure; none without spans.
 pub fn timeline(t: &Timeline) -> Option<Figure> {
@@ -18,7 +21,8 @@ pub fn timeline(t: &Timeline) -> Option<Figure> {
     if t.spans.is_empty() || t.lanes.is_empty() {
         return None;
     }
-    let row = (LANES / t.lanes.len() as f64).clamp(LANE.0, LANE.1).floor();
+    let row = (LANES / t.lanes.len() as f64).min(LANE);
+    let row = if row < 1.0 { row } else { row.floor() };
     let bottom = TOP + row * t.lanes.len() as f64;
     let right = f64::from(WIDTH) - 24.0;
     let x = Axis { values: (0.0, end.max(1.0)), pixels: (LEFT, right) };
@@ -63,7 +67,7 @@ pub fn timeline(t: &Timeline) -> Option<Figure> {
         let (a, b) = (x.at(s.begin), x.at(s.end));
         // (so that neighbours are told apart)
         let b = if b - a > 3.0 { b - 1.0 } else { b.max(a + 1.0) };
-        let inner = if row > 4.0 { row - 1.0 } else { row };
+        let inner = if row > 4.0 { row - 1.0 } else { row.max(1.0) };
         f.rectangle((a, y), (b, y + inner), paint);
     }
     f.line(vec![(LEFT, bottom), (right, bottom)], Paint::Ink, 1.0);
@@ -101,6 +105,12 @@ mod tests {
         let [_, a, b] = areas[..] else { panic!("a key and two spans: {areas:?}") };
         assert!(a.0.0 == LEFT && (b.0.0 - (LEFT + (f64::from(WIDTH) - 24.0 - LEFT) / 2.0)).abs() < 1e-9);
         assert!(b.0.1 > a.0.1 && (a.2, b.2) == (Paint::Series(0, 1.0), Paint::Series(0, 0.7)));
+        // A pixel stays a pixel's height where there are more lanes than pixels.
+        t.lanes = vec!["SM 0".into(); 30_000];
+        let f = timeline(&t).expect("it has spans");
+        assert_eq!(f.size, (WIDTH, (TOP + LANES) as u32 + 56));
+        let lane = |s: &Shape| matches!(s, Shape::Area(p, _) if p[0].1 >= TOP && p[2].1 - p[0].1 < 0.9);
+        assert!(!f.shapes.iter().any(lane) && f.png().is_ok());
         t.spans.clear();
         assert_eq!(timeline(&t), None);
     }

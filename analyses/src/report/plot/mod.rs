@@ -15,6 +15,7 @@ mod svg;
 
 pub use draw::{figures, of_series};
 pub use figure::{Anchor, COLOURS, Figure, Paint, Point, Shape, TITLE, Told};
+pub use lanes::timeline;
 pub use svg::Element;
 
 impl Figure {

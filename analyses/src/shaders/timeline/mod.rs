@@ -21,11 +21,11 @@
 mod chart;
 mod columns;
 mod lanes;
-mod picture;
 mod spans;
 mod trace_events;
 
 use crate::context::Context;
+use crate::report::plot;
 use crate::report::sheet::Sheet;
 use crate::report::{Cell, File, Mark, Report, Series, Table, most, share};
 use crate::stats::Sample;
@@ -120,15 +120,16 @@ fn over_time(report: &mut Report, context: &Context, spans: &Spans) {
                 sweep.parts(POINTS).into_iter().map(|(x, y)| (x.into(), y.into())),
             )
         });
-        report.timelines.push(chart::chart(context, spans, sweep));
-        match picture::draw(context, spans, sweep) {
-            Ok(content) => report.files.push(File {
+        let timeline = chart::chart(context, spans, sweep);
+        match plot::timeline(&timeline).map(|figure| figure.png()).transpose() {
+            Ok(content) => report.files.extend(content.map(|content| File {
                 name: format!("timeline_frame_{}.png", sweep.frame),
                 about: format!("the subgroups of frame {} as a picture", sweep.frame),
                 content,
-            }),
+            })),
             Err(e) => report.notes.push(format!("Frame {} was not drawn: {e}.", sweep.frame)),
         }
+        report.timelines.push(timeline);
     }
     if frames.len() > PICTURES {
         report.notes.push(format!("Of {} frames the first {PICTURES} are drawn.", frames.len()));
