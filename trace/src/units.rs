@@ -18,11 +18,6 @@ impl Nanos {
     pub fn as_millis(self) -> f64 {
         self.0 as f64 / 1e6
     }
-
-    /// How often in a second such a span would fit; infinite for a span of nothing.
-    pub fn per_second(self) -> f64 {
-        1e9 / self.0 as f64
-    }
 }
 
 impl Add for Nanos {
@@ -101,9 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn derived_units() {
+    fn nanoseconds_become_milliseconds() {
         assert_eq!(Nanos(16_000_000).as_millis(), 16.0);
-        assert_eq!(Nanos(16_000_000).per_second(), 62.5);
-        assert_eq!(Nanos(0).per_second(), f64::INFINITY);
     }
 }

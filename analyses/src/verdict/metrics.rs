@@ -15,7 +15,7 @@ use crate::stats::percentile_of;
 use serde::Serialize;
 
 /// Frames whose median a frame is held against.
-pub const AROUND: usize = 19;
+const AROUND: usize = 19;
 
 /// How two figures of a metric are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

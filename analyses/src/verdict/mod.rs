@@ -35,6 +35,6 @@ mod worlds;
 pub use judge::{
     Ask, FEWEST, Interval, Judged, Test, Verdict, decide, figure, half_width, interval, measure,
 };
-pub use metrics::{AROUND, METRICS, Metric, Scale, TooFew};
-pub use settle::{BOUND, LAST, settled};
+pub use metrics::{METRICS, Metric, Scale, TooFew};
+pub use settle::settled;
 pub use sides::{Process, Sides, values};

@@ -5,9 +5,9 @@
 //! no trend. Until then, or until a cap, turns are left out.
 
 /// Turns that are looked at.
-pub const LAST: usize = 8;
+const LAST: usize = 8;
 /// How far a line may rise over these, as a share of their mean.
-pub const BOUND: f64 = 0.01;
+const BOUND: f64 = 0.01;
 
 /// Whether times, of all turns so far, have settled.
 pub fn settled(times: &[f64]) -> bool {

@@ -9,19 +9,15 @@ use trace::names;
 use trace::tables::{RESOURCE_MEMBERS, RESOURCE_PIPELINES, RESOURCE_SLOTS, RESOURCE_STAGES};
 use trace::{Source, Unreadable};
 
-/// What a binding's flags say.
+/// What is asked of a binding's flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
     /// Descriptors may change after they are bound.
     pub update_after_bind: bool,
-    /// Descriptors that are not used need not be valid.
-    pub partially_bound: bool,
     /// Its count is said when a set is allocated.
     pub variable_count: bool,
     /// Its set is pushed.
     pub push: bool,
-    /// Its samplers are the layout's.
-    pub immutable_samplers: bool,
 }
 
 /// A binding of a pipeline's layout.
@@ -221,10 +217,8 @@ fn slot(t: &trace::Columns, r: usize) -> Slot {
         count: t.u64("count")[r],
         flags: Flags {
             update_after_bind: has("update-after-bind"),
-            partially_bound: has("partially-bound"),
             variable_count: has("variable-count"),
             push: has("push"),
-            immutable_samplers: has("immutable-samplers"),
         },
         used: t.text("used")[r].clone(),
         access: t.text("access")[r].clone(),
