@@ -1,23 +1,20 @@
 //! `bindings`: what a capture's invocations bind and read, followed without a GPU.
 //!
-//! Guarantees: the trace's folder is whole, or as it was before; one among temporary files ([`Temporary`]) is taken away. Refuses frames
-//! that the capture does not have.
+//! Guarantees: the trace's folder is whole, or as it was before. Refuses frames that the capture does not have.
 
 use crate::failure::Failure;
 use crate::files::folder::Missing;
 use crate::files::input;
 use crate::frames::{missing as missing_frame, no_such_frame, there};
 use crate::how::How;
-use crate::progress;
 use crate::record;
-use crate::replaying::{Bar, failure, options};
+use crate::replaying::{options, replay_with_bar};
 use gfxr_parse::container::Capture;
 use profile::hooks::resources::{Checked, Followed, OnDevice, Plan, PlanHook, ResourcesHook};
 use profile::hooks::sync::Synchronisation;
-use replay::error::{Error, Kind};
 use replay::hook::Hook;
 use replay::options::Options;
-use replay::session::{On, Summary, replay};
+use replay::session::On;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -72,33 +69,24 @@ pub struct Found {
     pub validation: Vec<String>,
 }
 
-/// Follows the capture without a device and writes all of it, what orders commands included, into a folder.
-pub fn all(capture: &Capture, options: &Options, folder: &Path) -> Result<(), Failure> {
-    let manifest = record::manifest(capture, vec![]);
-    let writer = Rc::new(RefCell::new(Writer::create(folder, manifest).map_err(Failure::new)?));
-    let (hook, _) = ResourcesHook::new(record::sink(&writer), Box::new(|_| true), None);
-    let hook = hook.with_sync(Synchronisation::new(record::sink(&writer), Box::new(|_| true)));
-    let bar = progress::bytes(capture.bytes().len() as u64, "following");
-    let mut told = Bar { bar: &bar, map: None, released: 0 };
-    let done = replay(capture, options, On::Echo, vec![Box::new(hook)], 0, &mut told);
-    bar.finish_and_clear();
-    done.map_err(failure)?;
-    let writer = Rc::into_inner(writer).map(RefCell::into_inner);
-    writer
-        .ok_or_else(|| Failure::new("a hook has kept the trace"))?
-        .finish()
-        .map(|_| ())
-        .map_err(Failure::new)
+/// Follows an open capture without a device and writes all of it, what orders commands included, into a folder.
+pub fn all(capture: &Capture, run: How, folder: &Path) -> Result<(), Failure> {
+    let args = Settings { sync: true, ..Settings::of(capture.name().into(), run) };
+    of_capture(&args, capture, folder).map(drop)
 }
 
 /// Follows the capture and writes the trace.
 pub fn follow(args: &Settings, folder: &Path) -> Result<Found, Failure> {
+    of_capture(args, &input::open(&args.file, args.run.reading)?, folder)
+}
+
+/// The same of a capture that is open.
+fn of_capture(args: &Settings, capture: &Capture, folder: &Path) -> Result<Found, Failure> {
     let missing = Missing::of(folder);
-    let capture = input::open(&args.file, args.run.reading)?;
     let mut options = options(&args.run)?;
     let on_device = args.check || args.read_back;
     if let Some(f) = &args.frames {
-        if let Some(there) = there(&capture, &options.frame_by)
+        if let Some(there) = there(capture, &options.frame_by)
             && let Some(n) = missing_frame(f, there)
         {
             return Err(no_such_frame(n, there));
@@ -108,11 +96,11 @@ pub fn follow(args: &Settings, folder: &Path) -> Result<Found, Failure> {
             options.frames = Some((0, f.last()));
         }
     }
-    let manifest = record::manifest(&capture, vec![]);
+    let manifest = record::manifest(capture, vec![]);
     let writer = Rc::new(RefCell::new(Writer::create(folder, manifest).map_err(Failure::new)?));
     let seen = Rc::new(RefCell::new(BTreeSet::new()));
     let checked = Rc::new(RefCell::new(Checked::default()));
-    let plan = if on_device { Rc::new(planned(args, &capture, &options)?) } else { Rc::default() };
+    let plan = if on_device { Rc::new(planned(args, capture, &options)?) } else { Rc::default() };
     let on = on_device.then(|| OnDevice {
         check: args.check,
         read_back: args.read_back,
@@ -135,27 +123,22 @@ pub fn follow(args: &Settings, folder: &Path) -> Result<Found, Failure> {
     if args.sync {
         hook = hook.with_sync(Synchronisation::new(record::sink(&writer), Box::new(move |f| wants(f))));
     }
-    let bar = progress::bytes(capture.bytes().len() as u64, "following");
-    let mut told = Bar { bar: &bar, map: None, released: 0 };
     let on = if on_device { On::Vulkan } else { On::Echo };
     let within = hook.at_the_driver();
     let mut hooks: Vec<Box<dyn Hook>> = vec![Box::new(hook)];
     hooks.extend(within);
-    let r = replay(&capture, &options, on, hooks, 0, &mut told);
-    bar.finish_and_clear();
+    let done = replay_with_bar(capture, &options, on, hooks, 0, "following");
     let writer = Rc::into_inner(writer).map(RefCell::into_inner);
     let Some(mut writer) = writer else {
         // What hangs keeps its hooks, and these the trace.
-        return Err(failure(
-            r.err().unwrap_or_else(|| Error::new(Kind::Internal, "a hook has kept the trace")),
-        ));
+        return Err(done.err().unwrap_or_else(|| Failure::new("a hook has kept the trace")));
     };
-    let summary: Summary = match r {
+    let summary = match done {
         Ok(s) => s,
         Err(e) => {
             writer.abandon();
             missing.take_away();
-            return Err(failure(e));
+            return Err(e);
         }
     };
     let manifest = writer.manifest();
@@ -175,11 +158,7 @@ fn chosen(args: &Settings) -> impl Fn(u64) -> bool + use<> {
 /// What the replay has to copy, from a walk over the capture before it.
 fn planned(args: &Settings, capture: &Capture, options: &Options) -> Result<Plan, Failure> {
     let (hook, plan) = PlanHook::new(Box::new(chosen(args)), args.check);
-    let bar = progress::bytes(capture.bytes().len() as u64, "looking for what to copy");
-    let mut told = Bar { bar: &bar, map: None, released: 0 };
-    let r = replay(capture, options, On::Echo, vec![Box::new(hook)], 0, &mut told);
-    bar.finish_and_clear();
-    r.map_err(failure)?;
+    replay_with_bar(capture, options, On::Echo, vec![Box::new(hook)], 0, "looking for what to copy")?;
     Ok(plan.take())
 }
 
@@ -239,21 +218,4 @@ pub fn summary(args: &Settings, of: &Found) -> String {
         );
     }
     text
-}
-
-/// A folder among temporary files, gone with its owner.
-pub struct Temporary(pub PathBuf);
-
-impl Default for Temporary {
-    /// A name that nobody else has; it is not made.
-    fn default() -> Self {
-        Temporary(std::env::temp_dir().join(format!("reray-replay-resources-{}", std::process::id())))
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // (where a folder was named, none was made)
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

@@ -4,14 +4,13 @@
 
 use crate::failure::Failure;
 use crate::how::How;
-use crate::progress;
-use crate::replaying::{Bar, failure, options};
+use crate::replaying::{options, replay_with_bar};
 use gfxr_parse::container::{Capture, FrameCounter, FrameRule};
 use gfxr_parse::cycle::Cycle;
 use profile::hooks::frame_actions::{FrameActionsHook, FrameWork};
 use replay::frames::resolve;
 use replay::options::{FrameBy, Options};
-use replay::session::{On, prologue, replay};
+use replay::session::{On, prologue};
 use trace::actions::Choice;
 use trace::select::Ranges;
 
@@ -105,11 +104,8 @@ pub fn works(
     }
     options = Options { frames: Some((0, last)), ..options };
     let (hook, found) = FrameActionsHook::new((first, last), chosen.cloned());
-    let bar = progress::bytes(capture.bytes().len() as u64, "following");
-    let mut told = Bar { bar: &bar, map: None, released: 0 };
-    let done = replay(capture, &options, On::Echo, vec![Box::new(hook)], 0, &mut told);
-    bar.finish_and_clear();
-    let seen = done.map_err(failure)?.numbers.unwrap_or((1, 0));
+    let done = replay_with_bar(capture, &options, On::Echo, vec![Box::new(hook)], 0, "following")?;
+    let seen = done.numbers.unwrap_or((1, 0));
     let found = found.take();
     // (without an end they go on to the last)
     let end = if last == u64::MAX { first } else { last };

@@ -1,5 +1,5 @@
-//! What all commands that replay have in common: the options that their flags ask for, the hook that marks commands, how far a
-//! replay is, and the exit code of what went wrong. Refuses values of flags that are none, naming those that there are.
+//! What all commands that replay have in common: the options that their flags ask for, the hook that marks commands, the replay with
+//! a bar that shows how far it is, and the exit code of what went wrong. Refuses values of flags that are none, naming those that there are.
 
 use crate::failure::{Exit, Failure};
 use crate::files::input;
@@ -7,11 +7,12 @@ use crate::files::mmap::Map;
 use crate::how::{How, Way};
 use crate::progress;
 use crate::say::{complain, detail};
+use gfxr_parse::container::Capture;
 use profile::hooks::breadcrumbs::BreadcrumbsHook;
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
 use replay::options::{AddressMode, Bridge, FrameBy, MemoryMode, Options, Rehearse};
-use replay::session::{Progress, Summary};
+use replay::session::{On, Progress, Summary, replay};
 use replay::vulkan::portability::Done;
 use trace::plan::Use;
 
@@ -65,6 +66,23 @@ impl Progress for Bar<'_> {
             map.release(self.released as usize);
         }
     }
+}
+
+/// Replays a capture while a bar shows how far it is, and says what for. Hooks stand around it, outermost first; nothing is given back of
+/// the memory of the file behind it.
+pub fn replay_with_bar(
+    capture: &Capture,
+    options: &Options,
+    on: On,
+    hooks: Vec<Box<dyn Hook>>,
+    repeat: u32,
+    what: &'static str,
+) -> Result<Summary, Failure> {
+    let bar = progress::bytes(capture.bytes().len() as u64, what);
+    let mut told = Bar { bar: &bar, map: None, released: 0 };
+    let done = replay(capture, options, on, hooks, repeat, &mut told);
+    bar.finish_and_clear();
+    done.map_err(failure)
 }
 
 /// The options as the replay wants them.

@@ -1,15 +1,14 @@
 //! What frames show: what there is to see, shots as PNG, and their hashes.
 
 use crate::failure::Failure;
-use crate::progress;
-use crate::replaying::{Bar, failure};
+use crate::replaying::replay_with_bar;
 use gfxr_parse::container::Capture;
 use gfxr_parse::schema::command_named;
 use profile::hooks::screenshot::{ScreenshotHook, Shot, What, Wish};
 use replay::error::{Error, Kind};
 use replay::hook::Hook;
 use replay::options::Options;
-use replay::session::{On, replay};
+use replay::session::On;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -45,13 +44,9 @@ pub fn shown(
     };
     let (hook, _) = ScreenshotHook::new(wish, Box::new(take));
     let options = Options { frames: Some(frames), ..options.clone() };
-    let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
-    let mut told = Bar { bar: &bar, map: None, released: 0 };
     let mut hooks = changes;
     hooks.push(Box::new(hook));
-    let done = replay(capture, &options, On::Vulkan, hooks, 0, &mut told);
-    bar.finish_and_clear();
-    done.map_err(failure)?;
+    replay_with_bar(capture, &options, On::Vulkan, hooks, 0, "replaying")?;
     let found = std::mem::take(&mut *found.borrow_mut());
     Ok(found)
 }

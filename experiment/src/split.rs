@@ -11,8 +11,7 @@
 use crate::failure::{Exit, Failure};
 use crate::files::input;
 use crate::how::How;
-use crate::progress;
-use crate::replaying::{Bar, failure, options};
+use crate::replaying::{options, replay_with_bar};
 use crate::say::{complain, detail};
 use analyses::report::counted;
 use analyses::stats::Sample;
@@ -21,10 +20,9 @@ use profile::hooks::call_costs::{CallClock, CallCostsHook, Cost, Counted, is_of_
 use profile::hooks::frame_times::FrameTimesHook;
 use profile::hooks::repartition::{Outcomes, Partition, Plan, RepartitionHook, scan};
 use profile::pictures::{Asked, Compare, Judge, Side, Tolerance};
-use replay::error::Result;
 use replay::hook::Hook;
 use replay::options::Options;
-use replay::session::{On, replay};
+use replay::session::On;
 use replay::vulkan::inspect::most_sets;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -41,7 +39,7 @@ pub fn plan(
     options: &Options,
     file: &Path,
     max_sets: Option<u32>,
-) -> std::result::Result<Arc<Plan>, Failure> {
+) -> Result<Arc<Plan>, Failure> {
     let plan = plan_of(capture, options, file, max_sets)?;
     for (layout, why) in &plan.refused {
         complain(format_args!("pipeline layout {layout} stays as it is: {why}"));
@@ -55,7 +53,7 @@ pub fn plan_of(
     options: &Options,
     file: &Path,
     max_sets: Option<u32>,
-) -> std::result::Result<Arc<Plan>, Failure> {
+) -> Result<Arc<Plan>, Failure> {
     let text =
         std::fs::read_to_string(file).map_err(|e| Failure::new(format_args!("{}: {e}", file.display())))?;
     let partition =
@@ -95,7 +93,7 @@ pub struct Settings {
 }
 
 /// Compares pictures, times replays, and says what was found.
-pub fn split(args: &Settings) -> std::result::Result<Value, Failure> {
+pub fn split(args: &Settings) -> Result<Value, Failure> {
     let capture = input::open(&args.file, args.run.reading)?;
     let options = options(&args.run)?;
     let plan = plan(&capture, &options, &args.partition, args.max_sets)?;
@@ -104,7 +102,7 @@ pub fn split(args: &Settings) -> std::result::Result<Value, Failure> {
     let mut timed = [Timed::default(), Timed::default()];
     for round in 0..=args.rounds {
         for (timed, plan) in timed.iter_mut().zip([Arc::default(), plan.clone()]) {
-            let one = replays.timed(plan).map_err(failure)?;
+            let one = replays.timed(plan)?;
             if round > 0 {
                 timed.add(&one);
             }
@@ -136,7 +134,7 @@ pub fn verify(
     options: &Options,
     plan: &Arc<Plan>,
     tolerance: Tolerance,
-) -> std::result::Result<usize, Failure> {
+) -> Result<usize, Failure> {
     let replays = Replays { capture, options };
     let frames = vec![options.frames.unwrap_or((1, u64::MAX))];
     let asked = Asked { compare: Compare::of(capture), frames, watchdog_ns: options.watchdog_ns() };
@@ -147,7 +145,7 @@ pub fn verify(
         if side != Side::Plain {
             hooks.push(changed(plan));
         }
-        replays.once(hooks, what).map_err(failure)
+        replays.once(hooks, what)
     };
     let [mut plain, mut now] = [(); 2].map(|()| Default::default());
     for (side, into) in [(Side::Plain, &mut plain), (Side::Changed, &mut now)] {
@@ -214,12 +212,8 @@ fn median(of: &[u64]) -> Option<u64> {
 }
 
 impl Replays<'_> {
-    fn once(&self, hooks: Vec<Box<dyn Hook>>, what: &'static str) -> Result<()> {
-        let bar = progress::bytes(self.capture.bytes().len() as u64, what);
-        let mut told = Bar { bar: &bar, map: None, released: 0 };
-        let done = replay(self.capture, self.options, On::Vulkan, hooks, 0, &mut told);
-        bar.finish_and_clear();
-        let summary = done?;
+    fn once(&self, hooks: Vec<Box<dyn Hook>>, what: &'static str) -> Result<(), Failure> {
+        let summary = replay_with_bar(self.capture, self.options, On::Vulkan, hooks, 0, what)?;
         // (as other replays say it, those without repartitioned layouts among them)
         if !summary.report.validation.is_empty() {
             complain(format_args!("{what}: {} validation messages", summary.report.validation.len()));
@@ -228,7 +222,7 @@ impl Replays<'_> {
         Ok(())
     }
 
-    fn timed(&self, plan: Arc<Plan>) -> Result<Timed> {
+    fn timed(&self, plan: Arc<Plan>) -> Result<Timed, Failure> {
         let (times, frames) = FrameTimesHook::new(true);
         let clock = CallClock::default();
         let (hook, outcomes) = RepartitionHook::new(plan, clock.clone());

@@ -8,8 +8,7 @@
 
 use crate::failure::Failure;
 use crate::files::output::write_file;
-use crate::progress;
-use crate::replaying::{Bar, failure};
+use crate::replaying::replay_with_bar;
 use analyses::report::{Cost, Report, counted, csv, perfetto};
 use analyses::stats::Sample;
 use analyses::times::command_times;
@@ -18,7 +17,7 @@ use profile::hooks::command_times::{CommandTimes, CommandTimesHook, Level, Setti
 use profile::hooks::frame_times::{FrameTimes, FrameTimesHook};
 use replay::hook::Hook;
 use replay::options::Options;
-use replay::session::{On, Summary, replay};
+use replay::session::{On, Summary};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -83,14 +82,11 @@ impl Times {
         if self.settings.is_none() {
             return Ok(());
         }
-        let bar = progress::bytes(capture.bytes().len() as u64, "replaying without the timestamps");
         let (hook, out) = FrameTimesHook::new(true);
-        // The measured replay comes after this one and reads the same bytes: none are given back.
-        let mut shown = Bar { bar: &bar, map: None, released: 0 };
         hooks.push(Box::new(hook));
-        let r = replay(capture, options, On::Vulkan, hooks, repeat, &mut shown);
-        bar.finish_and_clear();
-        r.map_err(failure)?;
+        // The measured replay comes after this one and reads the same bytes: none are given back.
+        let what = "replaying without the timestamps";
+        replay_with_bar(capture, options, On::Vulkan, hooks, repeat, what)?;
         self.reference.append(&mut out.borrow_mut().frames);
         Ok(())
     }

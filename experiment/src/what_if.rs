@@ -17,7 +17,6 @@ use crate::interrupt::Interrupt;
 use crate::own_times::{on_the_processor, own_times};
 use crate::pictures;
 use crate::progress;
-use crate::replaying::options;
 use analyses::bindings::sync::unneeded;
 use analyses::report::{Report, json, text};
 use analyses::verdict::Ask;
@@ -177,7 +176,7 @@ fn frame<'f>(args: &'f Question, of: &'f WhatIf) -> Frame<'f> {
 fn barriers(args: &Question, capture: &Capture, to: &Path) -> Result<Vec<(u64, u64)>, Failure> {
     progress::step("looking for barriers that order nothing");
     let folder = to.join("followed");
-    let found = follow::all(capture, &options(&args.run)?, &folder)
+    let found = follow::all(capture, args.run.clone(), &folder)
         .and_then(|()| Dir::open(&folder).map_err(Failure::new))
         .and_then(|trace| unneeded(&trace, args.frame).map_err(Failure::new));
     // (it is large, and `analyze sync` makes it again)

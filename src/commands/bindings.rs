@@ -8,17 +8,21 @@ use super::analyze;
 use crate::cli::{AnalyzeArgs, AnalyzeFormat, ResourcesArgs, SplitArgs};
 use crate::exit::{Exit, Failure, complain, detail};
 use crate::output;
-use experiment::files::folder::refuse_full;
-use experiment::follow::{Settings, Temporary, follow, summary};
+use experiment::files::folder::{refuse_full, temporary};
+use experiment::follow::{Settings, follow, summary};
 use experiment::split;
 
 /// Runs it.
 pub fn run(args: &ResourcesArgs) -> Result<Exit, Failure> {
-    let temporary = Temporary::default();
-    let folder = args.output.as_deref().unwrap_or(&temporary.0);
-    if args.output.is_some() {
-        refuse_full(folder)?;
-    }
+    let made;
+    let folder = match args.output.as_deref() {
+        Some(folder) => folder,
+        None => {
+            made = temporary()?;
+            made.path()
+        }
+    };
+    refuse_full(folder)?;
     let settings = Settings {
         file: args.file.clone().expect("it is required"),
         frames: args.frames.clone(),

@@ -7,11 +7,13 @@
 pub mod kept;
 
 use crate::failure::{Exit, Failure};
+use crate::files::folder::temporary;
 use crate::files::input::{self, Complaints};
 use crate::files::memory::Memory;
 use crate::files::mmap;
-use crate::follow::{self, Temporary};
+use crate::follow;
 use crate::frames;
+use crate::how::How;
 use crate::page::inputs;
 use crate::say::complain;
 use crate::{progress, questions};
@@ -25,7 +27,7 @@ use gfxr_parse::ahead::Call;
 use gfxr_parse::container::{Capture, Place};
 use gfxr_parse::error::Error;
 use replay::frames::Framer;
-use replay::options::{FrameBy, Options};
+use replay::options::FrameBy;
 use std::path::{Path, PathBuf};
 use trace::dir::Dir;
 
@@ -123,12 +125,12 @@ enum Part {
 
 /// What draws, dispatches and traces bind, as `bindings --sync` writes and answers it.
 fn of_bindings(capture: &Capture, writer: &mut Writer, answers: &mut Answers) -> Result<(), Part> {
-    let folder = Temporary::default();
     // (advice has lines of its own; here it is part of one)
     let unread = |e: Failure| Part::Unread(e.to_string().replace('\n', " "));
     let failed = |e: database::Error| Part::Failed(Failure::new(e));
-    follow::all(capture, &Options::default(), &folder.0).map_err(unread)?;
-    let dir = Dir::open_with(&folder.0, mmap::open_plain).map_err(|e| Part::Failed(Failure::new(e)))?;
+    let folder = temporary().map_err(unread)?;
+    follow::all(capture, How::default(), folder.path()).map_err(unread)?;
+    let dir = Dir::open_with(folder.path(), mmap::open_plain).map_err(|e| Part::Failed(Failure::new(e)))?;
     bindings(writer, &dir).map_err(failed)?;
     let asked = questions::answerable(&dir);
     for answer in questions::answers(&dir, &asked) {

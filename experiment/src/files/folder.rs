@@ -1,8 +1,10 @@
-//! The folder that a command writes: refused where it holds something, and left as it was where nothing came of it.
+//! The folder that a command writes: refused where it holds something, and left as it was where nothing came of it; or one among
+//! temporary files.
 
 use crate::failure::Failure;
 use crate::files::output;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 /// A trace goes to a folder of its own.
 pub fn refuse_full(folder: &Path) -> Result<(), Failure> {
@@ -11,6 +13,11 @@ pub fn refuse_full(folder: &Path) -> Result<(), Failure> {
         return Err(Failure::usage(format_args!("{}: it is not empty; name a new folder", folder.display())));
     }
     Ok(())
+}
+
+/// A folder among temporary files, gone with its owner.
+pub fn temporary() -> Result<TempDir, Failure> {
+    tempfile::tempdir().map_err(|e| Failure::new(format_args!("no folder among temporary files: {e}")))
 }
 
 /// Folders that are not there yet, the innermost first.

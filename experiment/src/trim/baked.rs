@@ -5,13 +5,12 @@
 //! more than change calls, and those by which no call becomes another.
 
 use crate::failure::Failure;
-use crate::progress;
-use crate::replaying::{Bar, changes, failure};
+use crate::replaying::{changes, replay_with_bar};
 use gfxr_parse::container::Capture;
 use gfxr_parse::writer::Writer;
 use profile::hooks::written::{self, Written};
 use replay::options::Options;
-use replay::session::{On, replay};
+use replay::session::On;
 use trace::plan::Use;
 
 /// Changes that make of calls other calls, and do nothing else; those that are not here make objects of their own, or depend on what a device can do.
@@ -28,12 +27,8 @@ pub fn baked(capture: &Capture, options: &Options, all: &[Use]) -> Result<(Captu
         )));
     }
     let (hooks, found) = written::around(changes(all)?);
-    let bar = progress::bytes(capture.bytes().len() as u64, "changing");
-    let mut told = Bar { bar: &bar, map: None, released: 0 };
     let options = Options { frames: None, ..options.clone() };
-    let done = replay(capture, &options, On::Echo, hooks, 0, &mut told);
-    bar.finish_and_clear();
-    done.map_err(failure)?;
+    replay_with_bar(capture, &options, On::Echo, hooks, 0, "changing")?;
     let Written { changed, .. } = found.take();
     if changed.is_empty() {
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();

@@ -10,7 +10,7 @@ use super::sync;
 use super::told::Contents;
 use crate::failure::Failure;
 use crate::progress;
-use crate::replaying::{Bar, failure};
+use crate::replaying::replay_with_bar;
 use gfxr_parse::ahead::{Call, What, read};
 use gfxr_parse::container::{BlockKind, Capture, FrameCounter, MarkerKind, Payload, Scratch};
 use gfxr_parse::encode::encode_call;
@@ -19,7 +19,7 @@ use gfxr_parse::writer::Writer;
 use profile::hooks::contents::ContentsHook;
 use replay::looped::Held as Found;
 use replay::options::Options;
-use replay::session::{On, replay};
+use replay::session::On;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
@@ -181,11 +181,7 @@ impl Held {
         };
         let (hooks, layouts) = ContentsHook::hooks(first, wanted, all, Box::new(take));
         let options = Options { frames: Some((0, first - 1)), ..options.clone() };
-        let bar = progress::bytes(capture.bytes().len() as u64, "replaying");
-        let mut told = Bar { bar: &bar, map: None, released: 0 };
-        let done = replay(capture, &options, On::Vulkan, hooks, 0, &mut told);
-        bar.finish_and_clear();
-        done.map_err(failure)?;
+        replay_with_bar(capture, &options, On::Vulkan, hooks, 0, "replaying")?;
         let mut held = held.take();
         held.layouts = layouts.take().ok_or_else(|| {
             Failure::new(format_args!(
