@@ -183,8 +183,8 @@ class Check:
             self.page.mouse.click(box["x"] + x, box["y"] + 4)
             title = self.page.locator("#thing[open] #thing-title")
             if self.expect(title.count(), f"a click on {said!r} says nothing more"):
-                number = re.match(r"(?:draw|pass) (\d+)", said)
-                self.expect(not number or f" {number[1]} of frame" in title.inner_text(), f"{said!r} leads to {title.inner_text()!r}")
+                named = re.match(r"(?:draw|pass) \d+", said)
+                self.expect(not named or title.inner_text().endswith(f"· {named[0]}"), f"{said!r} leads to {title.inner_text()!r}")
                 self.page.keyboard.press("Escape")
 
     def tables(self):

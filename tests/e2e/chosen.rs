@@ -102,7 +102,7 @@ fn parts_of_a_frame_sum_to_the_whole() {
     assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
     let said = text(&out.stderr);
     assert!(said.contains("nothing that was measured ran in a chosen render pass or label"), "{said}");
-    assert!(said.contains("label 'band 3'") && said.contains("render pass 'world pass'"), "{said}");
+    assert!(said.contains("label \"band 3\"") && said.contains("render pass 'world pass'"), "{said}");
     assert!(
         text(&out.stdout).contains("0 of 606 draws, dispatches and traces counted, and 3 of 6"),
         "{said}"

@@ -249,8 +249,8 @@ fn a_capture_in_one_go() {
         "sections": ["overview", "frame", "hotspots", "simt", "uniforms", "advice", "frame-times", "command-times", "environment"],
         "texts": [
             { "section": "overview", "text": "Frame 15" },
-            { "section": "frame", "text": "Behind pass 2 (render pass 'develop pass'): color0" },
-            { "section": "frame", "text": "pipeline \"lit cube\"" },
+            { "section": "frame", "text": "Behind pass 2 \"develop\": color0" },
+            { "section": "frame", "text": "pipeline 37 \"lit cube\"" },
             { "section": "frame", "text": "stageCount" },
             { "section": "frame", "text": "BindIndexBuffer" },
             { "section": "frame", "text": "image 38 \"world colour\"" },

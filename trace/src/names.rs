@@ -23,18 +23,23 @@ pub fn object(kind: &str, id: u64, name: &str) -> String {
     }
 }
 
+/// A pass's own name, out of what records have: its debug name, or what it is.
+pub fn pass_name(name: &str) -> &str {
+    name.strip_prefix("render pass '").and_then(|n| n.strip_suffix('\'')).unwrap_or(name)
+}
+
 /// A render pass by its number in the frame, the labels around it, and its name as records have it.
 pub fn pass(number: u64, labels: &[String], name: &str) -> String {
     // (a program that counts its frames says so in a label: that is said already)
     let is_count =
         |l: &&String| l.strip_prefix("frame ").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
     let labels: Vec<&str> = labels.iter().filter(|l| !is_count(l)).map(String::as_str).collect();
-    let debug = name.strip_prefix("render pass '").and_then(|n| n.strip_suffix('\''));
-    match (labels.join(WITHIN), debug) {
-        (path, _) if !path.is_empty() => format!("pass {number} \"{path}\""),
-        (_, Some(name)) => format!("pass {number} \"{name}\""),
-        (_, None) if name.is_empty() => format!("pass {number}"),
-        (_, None) => format!("pass {number} ({name})"),
+    let own = pass_name(name);
+    match labels.join(WITHIN) {
+        path if !path.is_empty() => format!("pass {number} \"{path}\""),
+        _ if own.is_empty() => format!("pass {number}"),
+        _ if own == name => format!("pass {number} ({name})"),
+        _ => format!("pass {number} \"{own}\""),
     }
 }
 

@@ -16,8 +16,8 @@ pub const PASSES: Sheet = sheet(
     &[
         &[
             m("pass", Count, "its number in the frame, from 1; 0 outside of passes").names(Thing::Pass),
-            m("name", Text, "its name"),
-            m("labels", Text, "debug labels around its first draw"),
+            m("name", Text, "its debug name, or what it is"),
+            m("labels", Text, "debug labels around it"),
         ],
         TAKEN,
     ],

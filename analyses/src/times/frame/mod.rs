@@ -136,8 +136,8 @@ fn taken(of: &Frame<'_>, group: &Group) -> [Cell; 3] {
 fn by_pass(of: &Frame<'_>, passes: &Groups) -> Table {
     let row = |((number, name), group): (&(u64, String), &Group)| {
         let first = &of.actions[group.actions[0]];
-        let name = if *number == 0 { name.clone() } else { first.pass_name.clone() };
-        let labels = first.labels.join(" › ");
+        let name = if *number == 0 { name } else { trace::names::pass_name(&first.pass_name) };
+        let labels = if *number == 0 { &first.labels } else { &first.pass_labels }.join(" › ");
         [vec![Cell::Count(*number), name.into(), labels.into()], taken(of, group).to_vec()].concat()
     };
     columns::PASSES.table(passes.iter().map(row))

@@ -1,7 +1,7 @@
 // Things that several answers name: draws, passes, pipelines, shaders, blocks, source lines. Each name leads to all that is said of it.
 
-/** What each kind is called. */
-const CALLED = { draw: "Draw", pass: "Pass", pipeline: "Pipeline", shader: "Shader" };
+/** What each kind that has no frame is called. */
+const CALLED = { pipeline: "Pipeline", shader: "Shader" };
 /** Rows of a table that are shown of a thing; and of one whose rows are what is said of it. */
 const SHOWN = 6;
 const OF_IT = 200;
@@ -155,7 +155,7 @@ function beside(key, thing) {
 
 function title(key) {
   const [kind, ...of] = key.split(":");
-  return of.length > 1 ? `${CALLED[kind]} ${of[1]} of frame ${of[0]}` : `${CALLED[kind]} ${of[0]}`;
+  return of.length > 1 ? `Frame ${of[0]} · ${kind} ${of[1]}` : `${CALLED[kind]} ${of[0]}`;
 }
 
 /** Shows all that is said of a thing; false where it is none. */
