@@ -1,8 +1,9 @@
-//! Tables as Apache Parquet files: records of a trace, tables of reports.
+//! Tables as Apache Parquet files: records of a trace, tables of reports; and the file itself ([`File`]), which the tables of databases are
+//! written with, too.
 //!
 //! Whole numbers are INT64 with the logical type of unsigned 64 bits, numbers are DOUBLE, words are BYTE_ARRAY with the
 //! logical type of a string; compressed with zstd. A record's columns are required, a report's optional (a cell may be
-//! missing). The file's key/value metadata say what it is: `about`, `version` (of the table, for records), and for each
+//! missing). Databases have signed whole numbers: INT64 without a logical type. The file's key/value metadata say what it is: `about`, `version` (of the table, for records), and for each
 //! column `unit.NAME` and `about.NAME`, where there are any.
 //!
 //! Guarantees: rows and their order are the table's; column names are unique (two columns of one name get their units
@@ -19,35 +20,91 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 use std::io::Write;
 use std::sync::Arc;
-use trace::{ColumnData, Columns, Kind, Source, Unreadable};
+use trace::{ColumnData, Columns, Source, Unreadable};
 
 /// A column of a file.
-struct Field {
-    name: String,
-    kind: Kind,
-    unit: String,
-    about: String,
-    optional: bool,
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// What its values are.
+    pub kind: Kind,
+    /// What they count or measure; empty for words.
+    pub unit: String,
+    /// What they mean.
+    pub about: String,
+    /// Rows may have none.
+    pub optional: bool,
+}
+
+/// What a column's values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers from 0.
+    U64,
+    /// Whole numbers.
+    I64,
+    /// Numbers.
+    F64,
+    /// Words.
+    Text,
+}
+
+impl From<trace::Kind> for Kind {
+    fn from(kind: trace::Kind) -> Kind {
+        match kind {
+            trace::Kind::U64 => Kind::U64,
+            trace::Kind::F64 => Kind::F64,
+            trace::Kind::Text => Kind::Text,
+        }
+    }
 }
 
 /// A column's values of one row group: those that are there, and which rows have one (all, where it says nothing).
-struct Values {
-    data: ColumnData,
-    there: Option<Vec<i16>>,
+#[derive(Clone, Debug)]
+pub struct Values {
+    /// Those that are there.
+    pub data: Data,
+    /// 1 for a row that has one, else 0.
+    pub there: Option<Vec<i16>>,
 }
 
-struct File<W: Write + Send> {
+/// Values of one kind.
+#[derive(Clone, Debug)]
+pub enum Data {
+    /// Whole numbers, with or without a sign: the field's kind says what their bits mean.
+    Whole(Vec<i64>),
+    /// Numbers.
+    Real(Vec<f64>),
+    /// Words.
+    Text(Vec<ByteArray>),
+}
+
+impl From<&ColumnData> for Data {
+    fn from(column: &ColumnData) -> Data {
+        match column {
+            ColumnData::U64(v) => Data::Whole(v.iter().map(|n| n.cast_signed()).collect()),
+            ColumnData::F64(v) => Data::Real(v.clone()),
+            ColumnData::Text(v) => Data::Text(v.iter().map(|t| ByteArray::from(&**t)).collect()),
+        }
+    }
+}
+
+/// A file that is being written.
+pub struct File<W: Write + Send> {
     writer: SerializedFileWriter<W>,
 }
 
 impl<W: Write + Send> File<W> {
-    fn new(out: W, about: &[(&str, String)], fields: &[Field]) -> Result<Self> {
+    /// With these columns; `about`: what its metadata say besides.
+    pub fn new(out: W, about: &[(&str, String)], fields: &[Field]) -> Result<Self> {
         let mut types = vec![];
         let mut metadata: Vec<KeyValue> =
             about.iter().map(|(k, v)| KeyValue::new((*k).to_owned(), v.clone())).collect();
         for f in fields {
             let (physical, logical) = match f.kind {
                 Kind::U64 => (Physical::INT64, Some(LogicalType::integer(64, false))),
+                Kind::I64 => (Physical::INT64, None),
                 Kind::F64 => (Physical::DOUBLE, None),
                 Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             };
@@ -71,34 +128,26 @@ impl<W: Write + Send> File<W> {
         Ok(File { writer: SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))? })
     }
 
-    fn write(&mut self, columns: &[Values]) -> Result<()> {
+    /// Adds a row group: the values of each column, in the order of the fields.
+    pub fn write(&mut self, columns: &[Values]) -> Result<()> {
         let mut group = self.writer.next_row_group()?;
         for values in columns {
             let Some(mut column) = group.next_column()? else { break };
             let there = values.there.as_deref();
             match (column.untyped(), &values.data) {
-                (ColumnWriter::Int64ColumnWriter(w), ColumnData::U64(v)) => {
-                    // (the logical type says that the bits are unsigned)
-                    let v: Vec<i64> = v.iter().map(|&n| n.cast_signed()).collect();
-                    w.write_batch(&v, there, None)?;
-                }
-                (ColumnWriter::DoubleColumnWriter(w), ColumnData::F64(v)) => {
-                    w.write_batch(v, there, None)?;
-                }
-                (ColumnWriter::ByteArrayColumnWriter(w), ColumnData::Text(v)) => {
-                    let v: Vec<ByteArray> =
-                        v.iter().map(|t| ByteArray::from(t.as_bytes().to_vec())).collect();
-                    w.write_batch(&v, there, None)?;
-                }
+                (ColumnWriter::Int64ColumnWriter(w), Data::Whole(v)) => w.write_batch(v, there, None)?,
+                (ColumnWriter::DoubleColumnWriter(w), Data::Real(v)) => w.write_batch(v, there, None)?,
+                (ColumnWriter::ByteArrayColumnWriter(w), Data::Text(v)) => w.write_batch(v, there, None)?,
                 _ => return Err(ParquetError::General("a column of another kind than its field".into())),
-            }
+            };
             column.close()?;
         }
         group.close()?;
         Ok(())
     }
 
-    fn finish(self) -> Result<()> {
+    /// Ends it.
+    pub fn finish(self) -> Result<()> {
         self.writer.close().map(|_| ())
     }
 }
@@ -126,7 +175,7 @@ pub fn records(
 ) -> std::result::Result<(), Failed> {
     let field = |c: &trace::Column| Field {
         name: c.name.to_owned(),
-        kind: c.kind,
+        kind: c.kind.into(),
         unit: c.unit.to_owned(),
         about: c.about.to_owned(),
         optional: false,
@@ -136,7 +185,7 @@ pub fn records(
     let mut file = File::new(out, &about, &fields)?;
     let mut failed = None;
     let mut write = |c: &Columns| {
-        let values = c.columns().iter().map(|c| Values { data: c.clone(), there: None });
+        let values = c.columns().iter().map(|c| Values { data: c.into(), there: None });
         failed = file.write(&values.collect::<Vec<_>>()).err();
         // (the reader's own kind of failure ends the reading; what failed is in `failed`)
         if failed.is_some() { Err(Unreadable(String::new())) } else { Ok(()) }
@@ -189,12 +238,12 @@ pub fn image(image: &Image, out: impl Write + Send) -> std::result::Result<(), F
     ];
     let width = image.width.max(1) as usize;
     let there = || image.pixels.iter().enumerate().filter(|p| !p.1.is_nan());
-    let whole = |v: Vec<u64>| Values { data: ColumnData::U64(v), there: None };
+    let all = |data: Data| Values { data, there: None };
     let mut file = File::new(out, &[("about", image.title.clone())], &fields)?;
     file.write(&[
-        whole(there().map(|p| (p.0 % width) as u64).collect()),
-        whole(there().map(|p| (p.0 / width) as u64).collect()),
-        Values { data: ColumnData::F64(there().map(|p| f64::from(*p.1)).collect()), there: None },
+        all(Data::Whole(there().map(|p| (p.0 % width) as i64).collect())),
+        all(Data::Whole(there().map(|p| (p.0 / width) as i64).collect())),
+        all(Data::Real(there().map(|p| f64::from(*p.1)).collect())),
     ])?;
     Ok(file.finish()?)
 }
@@ -209,22 +258,22 @@ fn values(table: &Table, column: usize) -> (Kind, Values) {
     let present = || cells().filter(|c| !matches!(c, Cell::Missing));
     let (kind, data) = if words {
         let text = |c: &Cell| match c {
-            Cell::Count(n) => n.to_string().into(),
-            Cell::Number(n) => n.to_string().into(),
+            Cell::Count(n) => n.to_string().into_bytes().into(),
+            Cell::Number(n) => n.to_string().into_bytes().into(),
             Cell::Text(t) => t.as_str().into(),
             Cell::Missing => "".into(),
         };
-        (Kind::Text, ColumnData::Text(present().map(text).collect()))
+        (Kind::Text, Data::Text(present().map(text).collect()))
     } else if numbers {
         let number = |c: &Cell| match c {
             Cell::Count(n) => *n as f64,
             Cell::Number(n) => *n,
             _ => f64::NAN,
         };
-        (Kind::F64, ColumnData::F64(present().map(number).collect()))
+        (Kind::F64, Data::Real(present().map(number).collect()))
     } else {
-        let count = |c: &Cell| if let Cell::Count(n) = c { *n } else { 0 };
-        (Kind::U64, ColumnData::U64(present().map(count).collect()))
+        let count = |c: &Cell| if let Cell::Count(n) = c { n.cast_signed() } else { 0 };
+        (Kind::U64, Data::Whole(present().map(count).collect()))
     };
     (kind, Values { data, there: Some(there) })
 }
