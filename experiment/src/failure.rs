@@ -39,6 +39,14 @@ pub enum Exit {
     NoDevice = 77,
 }
 
+impl Exit {
+    /// With which a process of this program that failed ended; [`Exit::Failed`] where the code says no more, or a signal ended it.
+    pub fn of_failed(code: Option<i32>) -> Exit {
+        let codes = [Exit::Usage, Exit::Diverged, Exit::Gone, Exit::NoDevice];
+        codes.into_iter().find(|e| code == Some(*e as i32)).unwrap_or(Exit::Failed)
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit as u8)

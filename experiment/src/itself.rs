@@ -5,6 +5,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::how::How;
+use crate::say::PROGRAM;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -27,9 +28,7 @@ pub struct Ended {
 impl Ended {
     /// Why it failed, with its exit code; whose it is stands before it.
     pub fn failure(&self, whose: &str) -> Failure {
-        let codes = [Exit::Usage, Exit::Diverged, Exit::Gone, Exit::NoDevice];
-        let exit = codes.into_iter().find(|e| self.code == Some(*e as i32)).unwrap_or(Exit::Failed);
-        Failure::with(exit, format_args!("{whose}: {}", self.said))
+        Failure::with(Exit::of_failed(self.code), format_args!("{whose}: {}", self.said))
     }
 }
 
@@ -50,15 +49,19 @@ pub fn on_capture(command: Option<&str>, words: &[&str], run: &How, file: &Path)
     }
 }
 
+/// The last line that it said on stderr, without the program's name; none where it said nothing.
+pub fn last_line(stderr: &[u8]) -> Option<String> {
+    let said = String::from_utf8_lossy(stderr);
+    let last = said.lines().rev().find(|l| !l.trim().is_empty())?;
+    Some(last.strip_prefix(PROGRAM).unwrap_or(last).to_owned())
+}
+
 /// Runs it to its end.
 pub fn ended(command: &mut Command) -> Result<Ended, Failure> {
     let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let done = piped.output().map_err(|e| Failure::new(format_args!("a process of this program: {e}")))?;
-    let said = String::from_utf8_lossy(&done.stderr);
-    let last = said.lines().rev().find(|l| !l.trim().is_empty());
-    let last = last.map(|l| l.strip_prefix("reray-replay: ").unwrap_or(l));
-    let said = match (last, done.status.code()) {
-        (Some(last), Some(_)) => last.to_owned(),
+    let said = match (last_line(&done.stderr), done.status.code()) {
+        (Some(last), Some(_)) => last,
         // (what ended by a signal did not say why)
         (Some(last), None) => format!("it ended with {}; before that: {last}", done.status),
         (None, _) => format!("it ended without a word ({})", done.status),

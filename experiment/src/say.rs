@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 /// What stands before a line of the program's own.
-const PROGRAM: &str = "reray-replay: ";
+pub(crate) const PROGRAM: &str = "reray-replay: ";
 
 /// How much is wanted beside what is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,6 +6,7 @@
 //! to, before the capture is read.
 
 use crate::failure::Failure;
+use crate::files::folder::cache;
 use crate::files::input;
 use crate::files::memory::Memory;
 use crate::say::note;
@@ -81,9 +82,7 @@ fn folders(of: &Path, only: Option<&Path>) -> Vec<PathBuf> {
         return vec![only.to_owned()];
     }
     let beside = of.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let named = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let base = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
-    [Some(beside.to_owned()), base.map(|b| b.join("reray-replay"))].into_iter().flatten().collect()
+    std::iter::once(beside.to_owned()).chain(cache()).collect()
 }
 
 fn capture_name(path: &Path) -> Result<String, Failure> {

@@ -7,7 +7,7 @@
 use super::worker::Found;
 use crate::failure::{Exit, Failure};
 use crate::how::{DRIVER, How};
-use crate::itself::program;
+use crate::itself::{last_line, program};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -130,10 +130,7 @@ impl Process {
 
     /// What it said last, where that is kept.
     fn last_words(&self) -> Option<String> {
-        let said = std::fs::read(self.said.as_ref()?).ok()?;
-        let said = String::from_utf8_lossy(&said);
-        let last = said.lines().rev().find(|l| !l.trim().is_empty())?;
-        Some(last.strip_prefix("reray-replay: ").unwrap_or(last).to_owned())
+        last_line(&std::fs::read(self.said.as_ref()?).ok()?)
     }
 
     fn say(&mut self, word: &str) -> Result<(), Failure> {
@@ -149,18 +146,11 @@ impl Process {
             let n = self.from.read_line(&mut line).map_err(Failure::new)?;
             if n == 0 {
                 let code = self.child.wait().ok().and_then(|s| s.code());
-                let exit = match code {
-                    Some(2) => Exit::Usage,
-                    Some(5) => Exit::Diverged,
-                    Some(6) => Exit::Gone,
-                    Some(77) => Exit::NoDevice,
-                    _ => Exit::Failed,
-                };
                 let text = match self.last_words() {
                     Some(why) => format!("plan {}: {why}", self.plan),
                     None => format!("plan {}: its process ended early", self.plan),
                 };
-                return Err(Failure::with(exit, text));
+                return Err(Failure::with(Exit::of_failed(code), text));
             }
             // (a driver may print what it likes)
             if let Ok(value) = serde_json::from_str::<Value>(&line)

@@ -1,5 +1,5 @@
 //! The folder that a command writes: refused where it holds something, and left as it was where nothing came of it; or one among
-//! temporary files.
+//! temporary files; and the user's for what can be made again.
 
 use crate::failure::Failure;
 use crate::files::output;
@@ -18,6 +18,13 @@ pub fn refuse_full(folder: &Path) -> Result<(), Failure> {
 /// A folder among temporary files, gone with its owner.
 pub fn temporary() -> Result<TempDir, Failure> {
     tempfile::tempdir().map_err(|e| Failure::new(format_args!("no folder among temporary files: {e}")))
+}
+
+/// The user's folder for what can be made again.
+pub fn cache() -> Option<PathBuf> {
+    let named = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let base = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")))?;
+    Some(base.join("reray-replay"))
 }
 
 /// Folders that are not there yet, the innermost first.

@@ -2,7 +2,9 @@
 
 use super::settings::{Counted, Settings};
 use crate::failure::Failure;
+use crate::files::folder::cache;
 use crate::questions::question;
+use crate::replaying::failure;
 use analyses::QUESTIONS;
 use gfxr_parse::container::Capture;
 use profile::hooks::instrument::{
@@ -11,8 +13,7 @@ use profile::hooks::instrument::{
 use profile::passes::drivers::{COUNTERS, Driver};
 use profile::passes::{PASSES, filling, made};
 use profile::rewrite::{Replays, Sampling, Variants};
-use replay::vulkan::inspect::{DeviceReport, devices};
-use std::path::PathBuf;
+use replay::vulkan::inspect::able;
 use std::rc::Rc;
 use std::sync::Arc;
 use trace::dir::PassNote;
@@ -57,20 +58,7 @@ pub fn by_driver(args: &Settings) -> Result<bool, Failure> {
         _ if !wanted => Ok(false),
         Counted::Portable => Ok(false),
         Counted::Arm => Ok(true),
-        Counted::Auto => {
-            let all = devices().map_err(crate::replaying::failure)?;
-            let chosen: Vec<_> = match &args.run.gpu {
-                None => all.iter().collect(),
-                Some(wish) => {
-                    let named = |d: &&DeviceReport| d.name.to_lowercase().contains(&wish.to_lowercase());
-                    let numbered = wish.parse::<usize>().ok().and_then(|n| all.get(n));
-                    numbered.or_else(|| all.iter().find(named)).into_iter().collect()
-                }
-            };
-            let able =
-                |d: &&DeviceReport| d.abilities.iter().any(|a| a.what == "shaderInstrumentation" && a.here);
-            Ok(!chosen.is_empty() && chosen.iter().all(able))
-        }
+        Counted::Auto => able(args.run.gpu.as_deref(), "shaderInstrumentation").map_err(failure),
     }
 }
 
@@ -167,7 +155,7 @@ pub fn plan(args: &Settings, capture: &Capture) -> Result<Plan, Failure> {
     let select = select(args)?;
     let Scanned { stages, names, blocks } = scan(capture, &select);
     let replays = args.replays.unwrap_or_else(|| Replays::needed(blocks, most_blocks));
-    let folder = if args.no_cache { None } else { cache() };
+    let folder = if args.no_cache { None } else { cache().map(|c| c.join("variants")) };
     Ok(Plan {
         variants: Arc::new(Variants::new(passes, folder)),
         frames: args.frames.as_ref().map(|f| f.all().to_vec()),
@@ -254,13 +242,6 @@ fn select(args: &Settings) -> Result<Selection, Failure> {
         pipelines: objects(&args.pipelines),
         shaders: (!shaders.is_empty()).then_some(shaders),
     })
-}
-
-/// The user's folder for what can be made again.
-fn cache() -> Option<PathBuf> {
-    let folder = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let base = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
-    Some(base.join("reray-replay/variants"))
 }
 
 /// The passes for the trace's manifest.

@@ -35,7 +35,7 @@ use analyses::times::bench::{About, IDENTITY, UNMODIFIED, plans as described, re
 use analyses::verdict::compare::{Wanted, compare};
 use analyses::verdict::{Ask, Metric, export};
 use profile::pictures::Tolerance;
-use replay::vulkan::inspect::{DeviceReport, devices};
+use replay::vulkan::inspect::able;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use trace::plan::{Passes, Plan, Use};
@@ -106,7 +106,7 @@ fn plans(args: &Rays) -> (Vec<Plan>, Vec<String>) {
     }
     let mut notes = vec![];
     if !none {
-        if reorders(args.run.gpu.as_deref()) {
+        if able(args.run.gpu.as_deref(), REORDERS).unwrap_or(false) {
             for (name, options) in [("ser", vec![]), ("ser-still", vec!["reorder=no"])] {
                 all.push(Plan { passes: Passes(vec![Use::new("ser", options)]), ..Plan::named(name) });
             }
@@ -116,19 +116,6 @@ fn plans(args: &Rays) -> (Vec<Plan>, Vec<String>) {
     }
     all.extend(args.plan.iter().cloned());
     (all, notes)
-}
-
-/// Whether the device that is asked for, or each that there is, reorders invocations.
-fn reorders(gpu: Option<&str>) -> bool {
-    let all = devices().unwrap_or_default();
-    let named = |d: &&DeviceReport| gpu.is_none_or(|g| d.name.to_lowercase().contains(&g.to_lowercase()));
-    let numbered = gpu.and_then(|g| g.parse::<usize>().ok()).and_then(|n| all.get(n));
-    let chosen: Vec<_> = match numbered {
-        Some(one) => vec![one],
-        None => all.iter().filter(named).collect(),
-    };
-    let able = |d: &&DeviceReport| d.abilities.iter().any(|a| a.what == REORDERS && a.here);
-    !chosen.is_empty() && chosen.iter().all(able)
 }
 
 /// Everything, into a folder.

@@ -111,9 +111,8 @@ fn call(of: &Beside, into: &Path, folder: &Path) -> Result<Output, Failure> {
 }
 
 fn failed(unit: &str, what: &str, out: &Output) {
-    let said = String::from_utf8_lossy(&out.stderr);
-    let last = said.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or("it said nothing");
-    complain(format_args!("{unit}: no {what}: {}", last.trim_start_matches("reray-replay: ")));
+    let last = itself::last_line(&out.stderr);
+    complain(format_args!("{unit}: no {what}: {}", last.as_deref().unwrap_or("it said nothing")));
 }
 
 fn remove(folder: &Path) -> Result<(), Failure> {

@@ -109,6 +109,12 @@ const BARE: &[(&str, &str)] = &[
     ("VK_EXT_shader_atomic_float2", "VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT"),
 ];
 
+/// Which of the devices of these names is asked for (`--gpu`): a number, or part of a name.
+pub fn wished(names: &[String], wish: &str) -> Option<usize> {
+    let by_index = wish.parse::<usize>().ok().filter(|i| *i < names.len());
+    by_index.or_else(|| names.iter().position(|n| n.to_lowercase().contains(&wish.to_lowercase())))
+}
+
 /// The device a captured one becomes: the user's choice, else the same one, else the most capable kind.
 pub fn choose<'g>(gpus: &'g [Gpu], wish: Option<&str>, captured: Option<&CapturedGpu>) -> Result<&'g Gpu> {
     if gpus.is_empty() {
@@ -118,9 +124,8 @@ pub fn choose<'g>(gpus: &'g [Gpu], wish: Option<&str>, captured: Option<&Capture
         ));
     }
     if let Some(wish) = wish {
-        let by_index = wish.parse::<usize>().ok().and_then(|i| gpus.get(i));
-        let by_name = || gpus.iter().find(|g| g.name().to_lowercase().contains(&wish.to_lowercase()));
-        return by_index.or_else(by_name).ok_or_else(|| {
+        let names: Vec<String> = gpus.iter().map(Gpu::name).collect();
+        return wished(&names, wish).map(|i| &gpus[i]).ok_or_else(|| {
             let names: Vec<_> = gpus.iter().map(|g| format!("{} ({})", g.index, g.name())).collect();
             Error::new(
                 Kind::NoDevice,

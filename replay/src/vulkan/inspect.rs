@@ -4,6 +4,7 @@
 //! struct that has it, and only if the extension (or version) that brings the struct is there. Refuses nothing: no
 //! device is an empty list.
 
+use super::gpu::{choose, wished};
 use super::instance::instance_extensions;
 use super::{Gpu, list_gpus};
 use crate::error::{Error, Kind, Result, Vk};
@@ -218,11 +219,23 @@ pub fn devices() -> Result<Vec<DeviceReport>> {
     Ok(all.unwrap_or_default())
 }
 
+/// Whether the device that is asked for (`--gpu`), or each that there is, has an ability.
+pub fn able(wish: Option<&str>, what: &str) -> Result<bool> {
+    let all = devices()?;
+    let names: Vec<String> = all.iter().map(|d| d.name.clone()).collect();
+    let chosen = match wish {
+        None => &all[..],
+        Some(wish) => wished(&names, wish).map_or(&[][..], |i| &all[i..=i]),
+    };
+    let has = |d: &DeviceReport| d.abilities.iter().any(|a| a.what == what && a.here);
+    Ok(!chosen.is_empty() && chosen.iter().all(has))
+}
+
 /// maxBoundDescriptorSets of the device that a replay with this wish (`--gpu`) chooses, if nothing in the capture speaks for
 /// another one.
 pub fn most_sets(wish: Option<&str>) -> Result<u32> {
     let of = |_: &ash::Entry, _: &ash::Instance, gpus: &[Gpu]| {
-        Ok(super::gpu::choose(gpus, wish, None)?.properties.limits.max_bound_descriptor_sets)
+        Ok(choose(gpus, wish, None)?.properties.limits.max_bound_descriptor_sets)
     };
     with_gpus(of)?.ok_or_else(|| Error::new(Kind::NoDevice, "the Vulkan loader finds no device"))
 }
