@@ -102,7 +102,7 @@ fn what_is_constant_becomes_a_constant() {
     assert!(unused[0].evidence.contains("spare"));
     let said = report(&Model::read(&s.memory).unwrap(), all.clone()).headlines;
     // Four draws a frame, of which each needs a descriptor less, and 68 bytes instead of 80.
-    let push = "push constants (block object (0.0) of graphics 1).";
+    let push = "push constants (block object (0.0) of pipeline 1).";
     let [bytes, descriptors] = [("bytes", 48), ("descriptors", 4)]
         .map(|(what, n)| format!("What saves most {what}, {n}.0 a frame: {push}"));
     assert_eq!(said, [bytes, descriptors]);

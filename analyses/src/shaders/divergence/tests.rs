@@ -41,10 +41,10 @@ stage     slots  inactive  early return  indirect call  control flow  helper    
 compute      16         6             0              6             0       0           120                    0.00                   100.00                    0.00              0.00
 fragment     64        28             4              0            16       8           136                   11.76                     0.00                   47.06             41.18
 
-pipeline                      slots  inactive  early return  indirect call  control flow  helper      inactive  early return, weighted  indirect call, weighted  control flow, weighted  helper, weighted
-                                                                                                  instructions                       %                        %                       %                 %
+pipeline          slots  inactive  early return  indirect call  control flow  helper      inactive  early return, weighted  indirect call, weighted  control flow, weighted  helper, weighted
+                                                                                      instructions                       %                        %                       %                 %
 pipeline 7 \"sky\"     64        28             4              0            16       8           136                   11.76                     0.00                   47.06             41.18
-pipeline 8             16         6             0              6             0       0           120                    0.00                   100.00                    0.00              0.00
+pipeline 8           16         6             0              6             0       0           120                    0.00                   100.00                    0.00              0.00
 
 pipeline  stage     shader            entry  slots  inactive  early return  indirect call  control flow  helper      inactive  early return, weighted  indirect call, weighted  control flow, weighted  helper, weighted
                                                                                                                  instructions                       %                        %                       %                 %

@@ -48,10 +48,10 @@ stage      executed       active  efficiency  weighted      helpers
 compute           2            9       56.25     56.25            0
 fragment         16           64       50.00     64.29            3
 
-pipeline                       executed       active  efficiency  weighted      helpers
-                              subgroups  invocations           %         %  invocations
+pipeline           executed       active  efficiency  weighted      helpers
+                  subgroups  invocations           %         %  invocations
 pipeline 7 \"sky\"         16           64       50.00     64.29            3
-pipeline 8                  2            9       56.25     56.25            0
+pipeline 8                2            9       56.25     56.25            0
 
 pipeline  stage     shader            entry   executed       active  efficiency  weighted      helpers
                                              subgroups  invocations           %         %  invocations

@@ -69,13 +69,13 @@ fn golden_text() {
     let expected = "\
 GPU time by command
 
-The command that took most GPU time is vkCmdDraw with pipeline sky in frame # › world › render pass 'main': 50.00 % of it, 2 times, 4.000 ms each.
+The command that took most GPU time is vkCmdDraw with pipeline 9 \"sky\" in frame # › world › render pass 'main': 50.00 % of it, 2 times, 4.000 ms each.
 
 command        at   pipeline  within                        times   mean    max  share  cumulative
                                                                       ms     ms      %           %
-vkCmdDraw      0:4  sky       frame # › world › render pass 'main'      2  4.000  4.000  50.00       50.00
-vkCmdDraw      0:5  sky       frame # › world › render pass 'main'      2  2.000  2.000  25.00       75.00
-vkCmdDispatch  0:2  sky       frame # › world                           2  1.000  1.000  12.50       87.50
+vkCmdDraw      0:4  pipeline 9 \"sky\"    frame # › world › render pass 'main'      2  4.000  4.000  50.00       50.00
+vkCmdDraw      0:5  pipeline 9 \"sky\"    frame # › world › render pass 'main'      2  2.000  2.000  25.00       75.00
+vkCmdDispatch  0:2  pipeline 9 \"sky\"    frame # › world                           2  1.000  1.000  12.50       87.50
 ";
     let text = text::render(&report(&run(Some(1)), &names, &records, &[]));
     // Blanks are the text exporter's affair.
@@ -190,7 +190,7 @@ fn counters_have_a_table_and_shaders_a_place() {
     let (mut names, records) = known();
     names.shaders.insert(9, vec![("vert".into(), "0123456789abcdef".into())]);
     let r = report(&run(None), &names, &records, &counted());
-    assert_eq!(r.tables[0].rows[0][2], Cell::from("sky (vert 01234567)"));
+    assert_eq!(r.tables[0].rows[0][2], Cell::from("pipeline 9 \"sky\" (vert 01234567)"));
     let t = &r.tables[1];
     let columns: Vec<&str> = t.columns.iter().map(|c| c.name.as_str()).collect();
     assert_eq!(columns, ["command", "at", "input assembly vertices", "vertex shader invocations"]);
@@ -225,7 +225,7 @@ fn the_timeline_holds_both_sides_on_one_axis() {
     let submit = &timeline.slices[2];
     assert_eq!(
         (submit.name.as_str(), submit.begin, submit.time),
-        ("submit 0 (frame 2)", Nanos(250), Nanos(8_000_000))
+        ("submission 0 (frame 2)", Nanos(250), Nanos(8_000_000))
     );
     assert!(timeline.slices[6].args.contains(&(COUNTERS[2], Cell::Count(36))));
     of.calibrations = &[];
