@@ -34,8 +34,9 @@ const QUESTIONS: [&str; 6] = ["hotspots", "simt", "ray-counts", "advice", "unifo
 /// What makes the trace of what commands bind.
 const FOLLOWED: &str = "bindings";
 /// What a page of a capture begins with, the most asked for first.
-const ORDER: [&str; 9] = [
+const ORDER: [&str; 10] = [
     "frame",
+    "timeline",
     "hotspots",
     "simt",
     "ray-counts",
