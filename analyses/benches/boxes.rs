@@ -1,5 +1,5 @@
 //! How long it takes to judge every test of rays against a reference hierarchy, over the model scene:
-//! `cargo bench -p reray-analyses --bench boxes`.
+//! `cargo bench -p reray-analyses --features model --bench boxes`.
 //!
 //! `RERAY_RAYS=10` asks for so many million rays (1 where nothing is said). Printed are wall times of one run each, and the
 //! most memory that the process had until then (Linux).

@@ -1,4 +1,5 @@
-//! How long analyses of rays take, over events of the model scene: `cargo bench -p reray-analyses --bench rays`.
+//! How long analyses of rays take, over events of the model scene:
+//! `cargo bench -p reray-analyses --features model --bench rays`.
 //!
 //! `RERAY_EVENTS=100` asks for so many million events (10 where nothing is said). Printed are wall times of one run each, and
 //! the most memory that the process had until then (Linux). `RERAY_TRACE=DIR` writes the events as a trace there instead, for
@@ -44,8 +45,10 @@ fn counts(events: &Events, launch: &Launch) -> Vec<u64> {
 /// The events as a trace on disk, those of a subgroup in a row as a device writes them: not invocation by invocation.
 fn write(made: &analyses::rays::events::model::Made, folder: &std::path::Path) {
     use trace::dir::{Manifest, Writer};
-    let manifest =
-        Manifest { program: "cargo bench -p reray-analyses --bench rays".into(), ..Manifest::default() };
+    let manifest = Manifest {
+        program: "cargo bench -p reray-analyses --features model --bench rays".into(),
+        ..Manifest::default()
+    };
     let mut writer = Writer::create(folder, manifest).expect("a folder to write to");
     timed("written", || made.rows(&mut |table, row| writer.put(table, row)));
     let manifest = writer.finish().expect("the trace is whole");

@@ -47,6 +47,7 @@ impl Begins {
     }
 }
 
+#[cfg(feature = "model")]
 impl Begins {
     /// Of rays that were traced here: origin, direction, tmin, tmax of each, in the order of invocations.
     pub fn of_rays(events: &Events, launch: &Launch, rays: &[[f32; 8]]) -> Begins {

@@ -3,8 +3,8 @@
 use super::place::{Line, ROUNDING};
 use super::*;
 use crate::context::Context;
-use crate::rays::events::model::{Model, hash};
-use crate::rays::events::{Object, Walk, Wants, read};
+use crate::rays::events::model::Model;
+use crate::rays::events::{Object, Walk, Wants, hash, read};
 use crate::report::text;
 use trace::Value::{F64, Text, U64};
 use trace::tables::{

@@ -11,6 +11,7 @@
 mod data;
 mod event_level;
 mod laws;
+#[cfg(any(test, feature = "model"))]
 pub mod model;
 mod numbers;
 mod read;
@@ -24,8 +25,8 @@ mod walk;
 pub use data::{Code, Events, Launch, NO, Object};
 pub use event_level::{ALL, Occupancy, counts, entered, fullness};
 pub use laws::{CHUNK, Law, laws};
-pub(crate) use numbers::Fast;
 pub use numbers::kind;
+pub(crate) use numbers::{Fast, hash};
 pub use read::read;
 pub use unpack::Wants;
 pub use walk::{Outcome, Ray, Walk};

@@ -1,4 +1,5 @@
-//! What an event is and what it is about, as numbers: millions of rows are looked up, and most are what one of the last was.
+//! What an event is and what it is about, as numbers: millions of rows are looked up, and most are what one of the last was. And
+//! numbers that look random.
 //!
 //! Guarantees: what is found is what was put in, whatever was looked up before.
 
@@ -34,6 +35,14 @@ pub fn code(row: [u64; 3]) -> Made<Code> {
 pub fn object(row: [u64; 3]) -> Option<Object> {
     let [instance, primitive, geometry] = row.map(|n| n.min(NOT_KNOWN) as u32);
     (row[0] != NOT_KNOWN || row[1] != NOT_KNOWN).then_some(Object { instance, primitive, geometry })
+}
+
+/// Numbers that look random (SplitMix64's), the same on every machine.
+pub fn hash(seed: u64, of: u64) -> u64 {
+    let mut z = seed.wrapping_add(of.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }
 
 /// A hash of few numbers that nobody chose to collide.

@@ -1,5 +1,6 @@
 use super::*;
-use crate::rays::events::model::{Model, hash};
+use crate::rays::events::hash;
+use crate::rays::events::model::Model;
 use crate::rays::events::text;
 use std::collections::HashMap;
 

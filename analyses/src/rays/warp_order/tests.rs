@@ -1,6 +1,7 @@
 use super::*;
 use crate::rays::events::Launch;
-use crate::rays::events::model::{Model, Order, hash};
+use crate::rays::events::hash;
+use crate::rays::events::model::{Model, Order};
 use crate::report::text;
 
 fn launch(width: u32, height: u32, order: Order) -> Launch {

@@ -84,7 +84,7 @@ mod tests {
     /// About normal: sums of twelve numbers.
     fn around(centre: u64, width: u64, n: u64) -> impl Iterator<Item = u64> {
         (0..n).map(move |k| {
-            let sum: u64 = (0..12).map(|j| crate::rays::events::model::hash(k, j * 77 + centre) >> 44).sum();
+            let sum: u64 = (0..12).map(|j| crate::rays::events::hash(k, j * 77 + centre) >> 44).sum();
             centre + ((sum * width) >> 20) - 6 * width
         })
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::rays::events::model::hash;
+use crate::rays::events::hash;
 use crate::report::{Cost, plot, text};
 use trace::Value::{Text, U64};
 use trace::tables::{ENTRIES, FRAMES, PIPELINES, SIMT, SIMT_TRACES};

@@ -1,4 +1,4 @@
-//! A model scene, traced on the CPU: events of rays whose every count is known, for tests and benchmarks, of any size.
+//! A model scene, traced on the CPU: events of rays whose every count is known, for tests and benchmarks (feature `model`), of any size.
 //!
 //! A camera looks at spheres in boxes (`scene.rs`) as in "Ray Tracing in One Weekend". Each invocation traces its samples;
 //! a ray that hits bounces on, from ray generation or (`nested`) from the closest-hit shader. The shaders: 0 ray generation,
@@ -15,9 +15,8 @@ mod scene;
 mod tests;
 
 pub use order::Order;
-pub use scene::hash;
 
-use super::{Code, Events, Launch, NO, Object};
+use super::{Code, Events, Launch, NO, Object, hash};
 use rayon::prelude::*;
 use scene::{Material, Scene, V, add, chance, dot, unit};
 use trace::tables::RayEvent;

@@ -3,6 +3,8 @@
 //! Nothing here is taken from a device: a box is entered if the ray meets it before the closest hit so far, nearer children
 //! first, and its sphere is then tested exactly.
 
+use crate::rays::events::hash;
+
 /// A point or direction.
 pub type V = [f32; 3];
 
@@ -49,14 +51,6 @@ impl Sphere {
         let root = d.sqrt();
         [(-half - root) / a, (-half + root) / a].into_iter().find(|t| *t > tmin && *t < tmax)
     }
-}
-
-/// Numbers that look random, the same on every machine.
-pub fn hash(seed: u64, of: u64) -> u64 {
-    let mut z = seed.wrapping_add(of.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// From 0 to 1.

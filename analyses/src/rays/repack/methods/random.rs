@@ -1,6 +1,6 @@
 //! A seeded permutation: as little coherence as there can be.
 
-use crate::rays::events::model::hash;
+use crate::rays::events::hash;
 use crate::rays::repack::{Method, Options, Work};
 
 /// See the file's header.
