@@ -73,14 +73,13 @@ impl Wanted {
 /// The state of these, of no more than so many commands that set it.
 pub fn state(capture: &Capture, actions: &[Action], most: usize) -> State {
     let wanted = wanted(capture, actions);
-    let mut told = HashSet::new();
-    // By row, of the first action that runs it.
-    let parts: BTreeMap<usize, Vec<u64>> = actions
-        .iter()
-        .enumerate()
-        .filter(|(_, a)| told.insert(program(a)))
-        .map(|(of, a)| (of, wanted.parts(a)))
-        .collect();
+    let (mut programs, mut told) = (HashSet::new(), HashSet::new());
+    // By row, of the first action that runs them and is called by the same object.
+    let mut parts: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+    for (of, action) in actions.iter().enumerate().filter(|(_, a)| programs.insert(program(a))) {
+        let new = |part: &u64| told.insert((action.pipeline, *part));
+        parts.insert(of, wanted.parts(action).into_iter().filter(new).collect());
+    }
     let made = parts.values().flatten().filter_map(|p| wanted.made.get(p)).map(|m| m.0);
     let blocks: BTreeSet<u64> =
         wanted.set.values().flat_map(|s| s.values()).map(|set| set.0).chain(made).collect();

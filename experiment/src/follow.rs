@@ -1,4 +1,4 @@
-//! `bindings`: what a capture's invocations bind and read, followed without a GPU.
+//! `bindings`: what a capture's draws bind and read, followed without a GPU.
 //!
 //! Guarantees: the trace's folder is whole, or as it was before. Refuses frames that the capture does not have.
 
@@ -27,7 +27,7 @@ use trace::select::Ranges;
 pub struct Settings {
     /// The capture.
     pub file: PathBuf,
-    /// Only invocations of these frames.
+    /// Only draws of these frames.
     pub frames: Option<Ranges>,
     /// Barriers, submissions and what commands access are followed, too.
     pub sync: bool,

@@ -1,4 +1,4 @@
-//! `bindings`: what a capture's invocations bind and read, followed without a GPU (`experiment::follow`), with the answers to that; and
+//! `bindings`: what a capture's draws bind and read, followed without a GPU (`experiment::follow`), with the answers to that; and
 //! `bindings split` (`experiment::split`).
 //!
 //! Guarantees: without `-o` the trace is made where temporary files are and taken away. With `--check` a byte that differs makes the exit

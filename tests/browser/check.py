@@ -179,7 +179,9 @@ class Check:
         self.expect(canvas.first.evaluate("c => c.toDataURL()") != before, "plus does not zoom a timeline")
         self.page.keyboard.press("0")
         self.expect(canvas.first.evaluate("c => c.toDataURL()") == before, "0 does not show all of a timeline")
-        if "a click says more" in said:
+        if self.expect("a click says more" in said or not re.match(r"(draw|pass) \d", said), f"{said!r} leads nowhere"):
+            if "a click says more" not in said:
+                return
             self.page.mouse.click(box["x"] + x, box["y"] + 4)
             title = self.page.locator("#thing[open] #thing-title")
             if self.expect(title.count(), f"a click on {said!r} says nothing more"):

@@ -80,12 +80,14 @@ fn a_planted_cause_is_found_where_it_is() {
     let first = passes["attachments"].as_array().expect("rows").iter().find(|r| r["file"].is_string());
     let first = first.unwrap_or_else(|| panic!("{passes:#}"));
     assert_eq!(shown, 1);
-    // (the label that counts frames is left out)
-    let labels = first["pass_labels"].as_array().expect("labels").iter().filter_map(Value::as_str);
-    let labels: Vec<&str> = labels.filter(|l| *l != "frame 2").collect();
-    assert!(!labels.is_empty(), "{first}");
-    let attachment = first["attachment"].as_str().expect("a name");
-    let behind = format!("Behind pass {} \"{}\": {attachment}", first["pass"], labels.join(" › "));
+    // (labels lie within the pass, and the one around it counts frames)
+    assert_eq!(first["pass_labels"], json!(["frame 2"]));
+    let (name, attachment) = (first["pass_name"].as_str().expect("a name"), &first["attachment"]);
+    let name = match name.strip_prefix("render pass '").and_then(|n| n.strip_suffix('\'')) {
+        Some(debug) => format!("\"{debug}\""),
+        None => format!("({name})"),
+    };
+    let behind = format!("Behind pass {} {name}: {}", first["pass"], attachment.as_str().expect("a name"));
     let texts = ["Frame 2", &behind].map(|text| json!({ "section": "what-if", "text": text }));
     looked_at(&page, "what-if", &json!({ "sections": ["overview", "what-if"], "texts": texts }));
 }

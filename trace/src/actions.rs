@@ -46,11 +46,7 @@ pub struct Action {
 impl Action {
     /// Its pipeline in words; shader objects by the one that they are called by.
     pub fn pipeline_words(&self) -> String {
-        match (self.pipeline, self.shader_objects.is_empty()) {
-            (0, _) => "no known pipeline".to_owned(),
-            (id, true) => names::object("pipeline", id, &self.pipeline_name),
-            (id, false) => names::object("shader object", id, &self.pipeline_name),
-        }
+        names::pipeline(self.pipeline, &self.pipeline_name, !self.shader_objects.is_empty())
     }
 
     /// Its pass in words; outside of passes the labels around it, if there are any.
@@ -150,6 +146,9 @@ impl Choice {
 
     /// Whether an action of this number in the frame is meant.
     pub fn is(&self, n: u64, a: &Action) -> bool {
+        let ids: Vec<String> =
+            std::iter::once(&a.pipeline).chain(&a.shader_objects).map(u64::to_string).collect();
+        let programs: Vec<&str> = ids.iter().chain([&a.pipeline_name]).map(String::as_str).collect();
         let among = |of: &[Ranges], n: u64| of.is_empty() || of.iter().any(|r| r.contains(n));
         let any = |of: &[Glob], text: &[&str]| {
             of.is_empty() || of.iter().any(|g| text.iter().any(|t| g.matches(t)))
@@ -159,7 +158,7 @@ impl Choice {
             && among(&self.passes, a.pass)
             && among(&self.blocks, a.block)
             && any(&self.labels, &labels)
-            && any(&self.pipelines, &[&a.pipeline.to_string(), &a.pipeline_name])
+            && any(&self.pipelines, &programs)
     }
 }
 

@@ -11,9 +11,8 @@
 
 /// Between what holds something and that.
 pub const WITHIN: &str = " › ";
-/// How the recorded names of passes begin that have no debug name, and of those that have one.
-const RENDERING: &str = "rendering ";
-const RENDER_PASS: &str = "render pass ";
+/// Shaders of a pipeline that are named behind it, at most.
+const SHADERS: usize = 3;
 
 /// A kind of object, its id, and its debug name, which may be empty.
 pub fn object(kind: &str, id: u64, name: &str) -> String {
@@ -28,14 +27,20 @@ pub fn pass_name(name: &str) -> &str {
     name.strip_prefix("render pass '").and_then(|n| n.strip_suffix('\'')).unwrap_or(name)
 }
 
+/// Labels from outside in, without one that counts frames: that number is said already.
+fn path(labels: &[String]) -> String {
+    let counts = |l: &str| l.strip_prefix("frame ").is_some_and(is_number);
+    labels.iter().map(String::as_str).filter(|l| !counts(l)).collect::<Vec<_>>().join(WITHIN)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
 /// A render pass by its number in the frame, the labels around it, and its name as records have it.
 pub fn pass(number: u64, labels: &[String], name: &str) -> String {
-    // (a program that counts its frames says so in a label: that is said already)
-    let is_count =
-        |l: &&String| l.strip_prefix("frame ").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-    let labels: Vec<&str> = labels.iter().filter(|l| !is_count(l)).map(String::as_str).collect();
     let own = pass_name(name);
-    match labels.join(WITHIN) {
+    match path(labels) {
         path if !path.is_empty() => format!("pass {number} \"{path}\""),
         _ if own.is_empty() => format!("pass {number}"),
         _ if own == name => format!("pass {number} ({name})"),
@@ -43,9 +48,18 @@ pub fn pass(number: u64, labels: &[String], name: &str) -> String {
     }
 }
 
+/// A pipeline, or a shader object; 0 is none that is known.
+pub fn pipeline(id: u64, name: &str, is_shader_object: bool) -> String {
+    match (id, is_shader_object) {
+        (0, _) => "no known pipeline".to_owned(),
+        (id, true) => object("shader object", id, name),
+        (id, false) => object("pipeline", id, name),
+    }
+}
+
 /// A pipeline as runs of `bench` have it: its debug name, or its id behind `#`.
 pub fn recorded_pipeline(text: &str) -> String {
-    match text.strip_prefix('#') {
+    match text.strip_prefix('#').filter(|id| is_number(id)) {
         Some(id) => format!("pipeline {id}"),
         None if text.is_empty() => String::new(),
         None => format!("pipeline \"{text}\""),
@@ -54,19 +68,24 @@ pub fn recorded_pipeline(text: &str) -> String {
 
 /// What is around a command: its pass in words, or outside of passes the labels; none of neither. Labels are those around the pass.
 pub fn around(number: u64, labels: &[String], name: &str) -> Option<String> {
-    match (number, labels) {
-        (0, []) => None,
-        (0, labels) => Some(format!("\"{}\"", labels.join(WITHIN))),
+    match number {
+        0 => Some(path(labels)).filter(|p| !p.is_empty()).map(|p| format!("\"{p}\"")),
         _ => Some(pass(number, labels, name)),
     }
 }
 
-/// Of a path of labels and a pass, as records have it: the labels around the pass, and its name.
-pub fn of_path(path: &str) -> (Vec<String>, &str) {
-    let parts: Vec<&str> = path.split(WITHIN).filter(|p| !p.is_empty()).collect();
-    let is_pass = |p: &&str| p.starts_with(RENDERING) || p.starts_with(RENDER_PASS);
-    let at = parts.iter().position(is_pass).unwrap_or(parts.len());
-    (parts[..at].iter().map(|p| (*p).to_owned()).collect(), parts.get(at).copied().unwrap_or_default())
+/// Of what is around a command, as records have it from outside in: the labels around the pass, and the pass's name. Secondary command
+/// buffers are none of both.
+pub fn of_path<'p>(parts: &[&'p str]) -> (Vec<String>, &'p str) {
+    let sized = |s: &str| s.split_once('x').is_some_and(|(w, h)| is_number(w) && is_number(h));
+    let called = |s: &str| is_number(s) || s.len() > 1 && s.starts_with('\'') && s.ends_with('\'');
+    let is_pass = |p: &&str| {
+        p.strip_prefix("rendering ").is_some_and(sized) || p.strip_prefix("render pass ").is_some_and(called)
+    };
+    let is_secondary = |p: &str| p.strip_prefix("secondary ").is_some_and(called);
+    let at = parts.iter().position(|p| is_pass(p)).unwrap_or(parts.len());
+    let labels = parts[..at].iter().filter(|p| !p.is_empty() && !is_secondary(p));
+    (labels.map(|p| (*p).to_owned()).collect(), parts.get(at).copied().unwrap_or_default())
 }
 
 /// A draw, dispatch or trace: its frame, what is around it, its number in the frame, and what it is, with or without vkCmd.
@@ -87,12 +106,19 @@ pub fn shader(stage: &str, entry: &str, file: &str, hash: &str) -> String {
     parts.collect::<Vec<_>>().join(" ")
 }
 
-/// Shaders of a pipeline, each by its stage and hash: so many at most, and how many more there are.
-pub fn shaders<'s>(all: impl IntoIterator<Item = (&'s str, &'s str)>, most: usize) -> String {
-    let all: Vec<String> = all.into_iter().map(|(stage, hash)| format!("{stage} {}", digits(hash))).collect();
-    let more = all.len().saturating_sub(most);
-    let more = if more > 0 { format!(" +{more}") } else { String::new() };
-    all[..all.len().min(most)].join(", ") + &more
+/// Shaders of a pipeline, each by its stage and hash.
+pub fn shaders<'s>(all: impl IntoIterator<Item = (&'s str, &'s str)>) -> Vec<String> {
+    all.into_iter().map(|(stage, hash)| format!("{stage} {}", digits(hash))).collect()
+}
+
+/// A pipeline in words, and behind it its first shaders.
+pub fn with_shaders(pipeline: &str, all: &[String]) -> String {
+    let first = all[..all.len().min(SHADERS)].join(", ");
+    match all.len() {
+        0 => pipeline.to_owned(),
+        n if n > SHADERS => format!("{pipeline} ({first} +{})", n - SHADERS),
+        _ => format!("{pipeline} ({first})"),
+    }
 }
 
 /// As many digits of a hash as tell shaders apart for people.
@@ -106,8 +132,10 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_left_out() {
-        let recorded = ["#85", "sky", ""].map(recorded_pipeline);
-        assert_eq!(recorded, ["pipeline 85", "pipeline \"sky\"", ""]);
+        let recorded = ["#85", "#sky", ""].map(recorded_pipeline);
+        assert_eq!(recorded, ["pipeline 85", "pipeline \"#sky\"", ""]);
+        assert_eq!(pipeline(51, "flat", true), "shader object 51 \"flat\"");
+        assert_eq!(pipeline(0, "", false), "no known pipeline");
         assert_eq!(object("pipeline", 37, "lit cube"), "pipeline 37 \"lit cube\"");
         assert_eq!(object("buffer", 71, ""), "buffer 71");
         assert_eq!(
@@ -135,21 +163,33 @@ mod tests {
         assert_eq!(pass(2, &[], "render pass 39"), "pass 2 (render pass 39)");
         assert_eq!(pass(2, &labels(&["frame of a picture"]), ""), "pass 2 \"frame of a picture\"");
         assert_eq!(pass(2, &[], ""), "pass 2");
+        let of = |path: &'static str| of_path(&path.split(WITHIN).collect::<Vec<_>>());
         assert_eq!(
-            of_path("frame 15 › world › rendering 64x16 › band 7"),
+            of("frame 15 › world › rendering 64x16 › band 7"),
             (labels(&["frame 15", "world"]), "rendering 64x16")
         );
-        assert_eq!(around(0, &labels(&["upload"]), ""), Some("\"upload\"".into()));
-        assert_eq!((around(0, &[], ""), around(3, &[], "")), (None, Some("pass 3".into())));
-        assert_eq!(of_path("upload"), (labels(&["upload"]), ""));
-        assert_eq!(of_path(""), (vec![], ""));
+        assert_eq!(
+            of("rendering opaque › secondary 12 › render pass 39"),
+            (labels(&["rendering opaque"]), "render pass 39")
+        );
+        assert_eq!(
+            of("render pass main › render pass 'x'"),
+            (labels(&["render pass main"]), "render pass 'x'")
+        );
+        assert_eq!(around(0, &labels(&["frame 15", "upload"]), ""), Some("\"upload\"".into()));
+        assert_eq!(
+            (around(0, &labels(&["frame 15"]), ""), around(3, &[], "")),
+            (None, Some("pass 3".into()))
+        );
+        assert_eq!(of("upload"), (labels(&["upload"]), ""));
+        assert_eq!(of(""), (vec![], ""));
     }
 
     #[test]
     fn of_many_shaders_the_first_are_named() {
-        let all = [("vert", "5e13c19e9c699f02"), ("frag", "07d5"), ("geom", "1")];
-        assert_eq!(shaders(all, 3), "vert 5e13c19e, frag 07d5, geom 1");
-        assert_eq!(shaders(all, 1), "vert 5e13c19e +2");
-        assert_eq!(shaders([], 3), "");
+        let all = shaders([("vert", "5e13c19e9c699f02"), ("frag", "07d5"), ("geom", "1"), ("tesc", "2")]);
+        assert_eq!(with_shaders("pipeline 3", &all), "pipeline 3 (vert 5e13c19e, frag 07d5, geom 1 +1)");
+        assert_eq!(with_shaders("pipeline 3", &all[..1]), "pipeline 3 (vert 5e13c19e)");
+        assert_eq!(with_shaders("pipeline 3", &[]), "pipeline 3");
     }
 }

@@ -43,5 +43,5 @@ pub const STAGE: &[Meaning] = &[m("stage", Text, "the shader stage")];
 
 /// A pipeline in words.
 pub const PIPELINE: &[Meaning] =
-    &[m("pipeline", Text, "the capture's id of the pipeline or shader object, its kind and debug name")
+    &[m("pipeline", Text, "the pipeline or shader object, by the capture's id and its debug name")
         .names(Thing::Pipeline)];

@@ -51,6 +51,8 @@ pub struct Entry {
     pub name: Arc<str>,
     /// Its stage.
     pub stage: Arc<str>,
+    /// Its source file; empty where its module does not say one.
+    pub file: Arc<str>,
 }
 
 /// A basic block.
@@ -119,11 +121,17 @@ impl Context {
                 shader: t.text("shader")[row].clone(),
                 name: t.text("name")[row].clone(),
                 stage: t.text("stage")[row].clone(),
+                file: "".into(),
             };
             context.entries.insert(e.entry, e);
         }
         context.read_functions(trace)?;
         context.read_blocks(trace)?;
+        // (an entry point's own function is the first; where that has no lines, one that it calls may)
+        for e in context.entries.values_mut() {
+            let mut blocks = context.functions.get(&e.variant).into_iter().flatten().flat_map(|f| &f.blocks);
+            e.file = blocks.find(|b| !b.file.is_empty()).map_or_else(|| "".into(), |b| b.file.clone());
+        }
         Ok(context)
     }
 
@@ -209,16 +217,16 @@ impl Context {
 
     /// `pipeline 12 "sky"`
     pub fn pipeline_words(&self, id: u64) -> String {
-        let known = self.pipeline(id);
-        let kind =
-            if known.is_some_and(|p| &*p.kind == SHADER_OBJECT) { "shader object" } else { "pipeline" };
-        names::object(kind, id, known.map_or("", |p| &p.name))
+        match self.pipeline(id) {
+            Some(p) => names::pipeline(id, &p.name, &*p.kind == SHADER_OBJECT),
+            None => names::object("pipeline", id, ""),
+        }
     }
 
     /// `fragment main (shader.frag, 1f2e3d4c)`
     pub fn entry_words(&self, entry: u64) -> String {
         match self.entry(entry) {
-            Some(e) => names::shader(&e.stage, &e.name, self.file(entry), &e.shader),
+            Some(e) => names::shader(&e.stage, &e.name, &e.file, &e.shader),
             None => format!("entry {entry}"),
         }
     }
@@ -233,12 +241,6 @@ impl Context {
             1 => words.remove(0),
             _ => format!("shader {}", names::digits(shader)),
         }
-    }
-
-    /// The source file of an entry point, where its module says one; of a module of several the first.
-    fn file(&self, entry: u64) -> &str {
-        let mut blocks = self.functions(entry).iter().flat_map(|f| &f.blocks);
-        blocks.find(|b| !b.file.is_empty()).map_or("", |b| &b.file)
     }
 
     /// `fragment main (shader.frag, 1f2e3d4c) of pipeline 7 "sky"`

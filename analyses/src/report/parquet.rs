@@ -3,8 +3,8 @@
 //!
 //! Whole numbers are INT64 with the logical type of unsigned 64 bits, numbers are DOUBLE, words are BYTE_ARRAY with the
 //! logical type of a string; compressed with zstd. A record's columns are required, a report's optional (a cell may be
-//! missing). Databases have signed whole numbers: INT64 without a logical type. The file's key/value metadata say what it is: `about`, `version` (of the table, for records), and for each
-//! column `unit.NAME` and `about.NAME`, where there are any.
+//! missing). Databases have signed whole numbers: INT64 without a logical type. The file's key/value metadata say what it is:
+//! `about`, `version` (of the table, for records), and for each column `unit.NAME` and `about.NAME`, where there are any.
 //!
 //! Guarantees: rows and their order are the table's; column names are unique (two columns of one name get their units
 //! behind it, and then numbers). A column of a report that holds words beside numbers becomes one of words.

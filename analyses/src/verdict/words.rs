@@ -12,11 +12,11 @@ impl Row {
     /// What it is about, in a line.
     pub fn title(&self) -> String {
         let mut out = format!("{}, {}", self.capture, self.plan);
-        if let Some(frame) = self.frame {
-            let _ = write!(out, ", frame {frame}");
-        }
-        if let Some(p) = &self.place {
-            let _ = write!(out, ", {} {}", p.level, what(self));
+        match (&self.place, self.frame) {
+            (Some(p), _) if p.draw > 0 || p.level == "pass" => out += &format!(", {}", what(self)),
+            (Some(p), _) => out += &format!(", {} {}", p.level, what(self)),
+            (None, Some(frame)) => out += &format!(", frame {frame}"),
+            (None, None) => {}
         }
         if !self.part.is_empty() {
             let _ = write!(out, ", {}", self.part);
@@ -44,26 +44,27 @@ pub(super) fn what(row: &Row) -> String {
         return row.part.clone();
     }
     let Some(p) = &row.place else { return row.frame.map_or(String::new(), |f| format!("frame {f}")) };
-    let (labels, name) = names::of_path(&p.within);
-    let around = names::around(p.pass, &labels, name);
-    // (of earlier runs, and of what is no draw, nothing but its place among commands is known)
+    let within: Vec<&str> = p.within.split(names::WITHIN).collect();
+    let (labels, name) = names::of_path(&within);
+    // (what is no draw, and all of earlier runs, is found by its place among commands)
     let by_place = || {
         let out = if p.within.is_empty() {
             p.name.clone()
         } else {
             format!("{}{}{}", p.within, names::WITHIN, p.name)
         };
-        match p.execution {
-            0 => format!("{out} ({}:{})", p.position, p.index),
-            n => format!("{out} ({}:s{n}:{})", p.position, p.index),
-        }
+        let secondary = if p.execution > 0 { format!("s{}:", p.execution) } else { String::new() };
+        let pass = if p.pass > 0 { format!(" in pass {}", p.pass) } else { String::new() };
+        format!("frame {} · {out} ({}:{secondary}{}{pass})", p.frame, p.position, p.index)
     };
     let mut out = match (p.draw, p.pass) {
         (0, pass) if pass > 0 && p.level == "pass" => {
-            format!("frame {} · {}", p.frame, names::pass(pass, &names::of_path(&p.within).0, &p.name))
+            format!("frame {} · {}", p.frame, names::pass(pass, &labels, &p.name))
         }
         (0, _) => by_place(),
-        (draw, _) => names::draw(Some(p.frame), around.as_deref(), draw, &p.name),
+        (draw, pass) => {
+            names::draw(Some(p.frame), names::around(pass, &labels, name).as_deref(), draw, &p.name)
+        }
     };
     if !p.pipeline.is_empty() {
         let _ = write!(out, ", {}", names::recorded_pipeline(&p.pipeline));

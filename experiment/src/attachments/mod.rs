@@ -78,6 +78,9 @@ pub struct Place {
     pub pipeline: Option<u64>,
     /// The debug name of that.
     pub pipeline_name: Option<String>,
+    /// The captured ids of the shader objects; none of a pipeline.
+    #[serde(default)]
+    pub shader_objects: Vec<u64>,
     /// Debug labels around it, from outside in.
     pub labels: Vec<String>,
     /// Which attachment: `color0`, `depth`, `resolve0`, ….
@@ -173,6 +176,7 @@ fn place(of: &FrameWork, frame: u64, row: Option<usize>, read: &Readback) -> Opt
         block: draw.map(|d| d.block),
         pipeline: draw.map(|d| d.pipeline),
         pipeline_name: draw.map(|d| d.pipeline_name.clone()),
+        shader_objects: draw.map_or(vec![], |d| d.shader_objects.clone()),
         labels: draw.map_or(&pass.labels, |d| &d.labels).clone(),
         attachment: attachment.clone(),
         image: read.object.0,

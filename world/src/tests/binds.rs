@@ -248,4 +248,11 @@ fn shader_objects_are_combinations() {
     assert_eq!(told[1].sets, [Bound::Nothing, Bound::Nothing], "bound for dispatches only");
     let of = |n: usize| b.follow.world().combinations[n].stages.iter().map(|s| s.stage).collect::<Vec<_>>();
     assert_eq!((of(0), of(1), of(2)), (vec![0x20], vec![1, 0x10], vec![1]));
+    // They are called by the fragment shader's object, or by what there is.
+    let called = |n: usize| {
+        let all = &b.follow.world().combinations[n];
+        let id = crate::commands::Program::Shaders(all.clone()).called();
+        all.shaders.iter().find(|s| s.id == id).map(|s| s.stage.stage)
+    };
+    assert_eq!([0, 1, 2].map(called), [Some(0x20), Some(0x10), Some(1)]);
 }

@@ -25,14 +25,13 @@ use crate::context::Context;
 use crate::report::Unit::{Count, Percent, Subgroups, Text};
 use crate::report::shapes::{Line, Listing};
 use crate::report::sheet::{Sheet, m, sheet};
-use crate::report::{Cell, Column, File, Report, Unit, most, share};
+use crate::report::{Cell, Column, File, Report, Unit, capitalized, most, share};
 use crate::{Question, Session};
 use blocks::{Blocks, Done, measured};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use text::{Assembly, Source as SourceFile};
 use trace::Unreadable;
-use trace::names::digits;
 use trace::tables::{SIMT, SOURCE_TEXT, SPIRV_TEXT};
 
 /// The question.
@@ -86,9 +85,14 @@ fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
     for (shader, blocks) in &shaders {
         let none = Texts::default();
         let texts = texts.get(shader).unwrap_or(&none);
+        let words = context.module_words(shader);
         if !texts.assembly.is_empty() {
             let content = Assembly(&texts.assembly).annotated(blocks);
-            report.listings.push(listing(shader, "SPIR-V", Assembly(&texts.assembly).lines(blocks)));
+            report.listings.push(listing(
+                (shader, &words),
+                "SPIR-V",
+                Assembly(&texts.assembly).lines(blocks),
+            ));
             report.files.push(file(shader, "spvasm", "SPIR-V", content));
         }
         let mut names: Vec<String> = vec![];
@@ -96,7 +100,7 @@ fn answer(session: &Session<'_>) -> Result<Report, Unreadable> {
             let name = source_name(path, &mut names);
             let source = SourceFile { file: path, lines };
             let content = source.annotated(blocks);
-            report.listings.push(listing(shader, &name, source.lines(blocks)));
+            report.listings.push(listing((shader, &words), &name, source.lines(blocks)));
             report.files.push(file(shader, &name, "source", content));
         }
         rows.push(row(shader, blocks, texts));
@@ -125,7 +129,7 @@ fn headline(shaders: &BTreeMap<Arc<str>, Blocks>, context: &Context) -> Option<S
     };
     let (shader, blocks) = most(shaders, |s| slots(s.1)[0])?;
     let [idle, all] = slots(blocks);
-    let (shader, n) = (context.module_words(shader), sum(blocks, |d| d.executions));
+    let (shader, n) = (capitalized(&context.module_words(shader)), sum(blocks, |d| d.executions));
     Some(format!(
         "{shader} has most idle slots: {} of its instruction slots were inactive, over {n} executions of blocks.",
         share(idle, all)
@@ -139,7 +143,11 @@ struct Texts {
 }
 
 /// A text whose lines have what their blocks did beside them.
-fn listing<'a>(shader: &str, name: &str, lines: impl Iterator<Item = (Vec<&'a Done>, &'a str)>) -> Listing {
+fn listing<'a>(
+    (shader, words): (&str, &str),
+    name: &str,
+    lines: impl Iterator<Item = (Vec<&'a Done>, &'a str)>,
+) -> Listing {
     let values = |done: &Done| {
         let efficiency = done.efficiency().map_or(Cell::Missing, Cell::Number);
         vec![Cell::Count(done.executions), efficiency, Cell::Text(done.bars())]
@@ -150,7 +158,7 @@ fn listing<'a>(shader: &str, name: &str, lines: impl Iterator<Item = (Vec<&'a Do
     };
     Listing {
         name: format!("{shader}.{name}"),
-        title: format!("{name}, shader {}", digits(shader)),
+        title: format!("{name}, {words}"),
         columns: vec![
             Column::new("executions", Unit::Subgroups),
             Column::new("efficiency", Unit::Percent),

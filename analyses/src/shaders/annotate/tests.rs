@@ -62,7 +62,7 @@ fn comments_stand_over_blocks() {
 fn the_table_has_every_shader() {
     let report = QUESTION.answer(&trace()).unwrap();
     // 36 of 12 · 8 invocations were not in a block of 4 instructions, none of 3 · 8 in one of 10: 144 of 624.
-    let most = "fragment main (sky.frag, 1f2e3d4c) has most idle slots: 23.08 % of its instruction slots were inactive, over 15 executions of blocks.";
+    let most = "Fragment main (sky.frag, 1f2e3d4c) has most idle slots: 23.08 % of its instruction slots were inactive, over 15 executions of blocks.";
     assert_eq!(report.headlines, [most]);
     let rows = &report.tables[0].rows;
     assert_eq!(rows.len(), 2);

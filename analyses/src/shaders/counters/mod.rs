@@ -202,13 +202,18 @@ fn headline(
     let action = match actions.get(key) {
         Some(a) => {
             let pipeline = pipeline_words(a, context);
-            format!("{}, with {pipeline}", names::draw(Some(frame), None, a.draw, &a.command))
+            // (older traces do not number draws)
+            let draw = match a.draw {
+                0 => format!("{} in frame {frame}", a.command),
+                n => names::draw(Some(frame), None, n, &a.command),
+            };
+            format!("{draw}, with {pipeline}")
         }
         None if key.1 == NOWHERE => format!("{ALL}, in frame {frame}"),
         None => format!("action {} of range {} of frame {frame}", key.2, key.1),
     };
     Some(format!(
-        "The dearest draw, {} of all that was counted, is {action}: mostly {} ({n}).",
+        "What cost most, {} of all that was counted, is {action}: mostly {} ({n}).",
         share(sum(of), sum(sums)),
         metric.name
     ))
@@ -216,8 +221,7 @@ fn headline(
 
 fn pipeline_words(a: &Action, context: &Context) -> String {
     match a.pipeline {
-        // (older traces do not say which)
-        0 => "shader objects".into(),
+        0 => names::pipeline(0, "", false),
         id => context.pipeline_words(id),
     }
 }

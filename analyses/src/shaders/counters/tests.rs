@@ -51,7 +51,7 @@ fn actions_have_their_sums_and_blocks_their_names() {
     let r = QUESTION.answer(&traced()).expect("a whole trace");
     let sums: Vec<_> = table(&r, "metrics").rows.iter().map(|r| r[3].clone()).collect();
     assert_eq!(sums, [Cell::Count(80), Cell::Count(5)]);
-    let dearest = "The dearest draw, 100.00 % of all that was counted, is frame 1 · draw 5 (Draw), with pipeline 7 \"sky\": \
+    let dearest = "What cost most, 100.00 % of all that was counted, is frame 1 · draw 5 (Draw), with pipeline 7 \"sky\": \
                    mostly fma (80).";
     assert_eq!(r.headlines, [dearest]);
     let actions = table(&r, "actions");

@@ -18,7 +18,7 @@ mod tests;
 
 use crate::context::{Context, source_words};
 use crate::report::sheet::Meaning;
-use crate::report::{Cell, Column, Image, Mark, Report, Series, Table, Unit, share};
+use crate::report::{Cell, Column, Image, Mark, Report, Series, Table, Unit, capitalized, share};
 use crate::shaders::blocks::counts::Counts;
 use crate::{Question, Session};
 use std::cmp::Reverse;
@@ -148,7 +148,7 @@ fn headline(context: &Context, entry: u64, shaders: &[(usize, u64)], blocks: &[B
     let (shader, ((_, function, block), (own, _, work))) = (shaders.first()?, blocks.first()?);
     Some(format!(
         "{} executed {} of all instructions; the hottest block, with {}, is {}.",
-        context.entry_words(entry),
+        capitalized(&context.entry_words(entry)),
         share(shader.1, total),
         share(*work, total),
         context.block_words(*own, *function, *block)

@@ -38,7 +38,7 @@ fn column(t: &Table, name: &str) -> Vec<Cell> {
 fn every_number_of_a_known_trace() {
     let r = QUESTION.answer(&trace()).unwrap();
     // 2310 instructions, of which the fragment shader 2300 and its loop's block 2100.
-    let said = "fragment main (sky.frag, 1f2e3d4c) executed 99.57 % of all instructions; the hottest block, with 90.91 %, is fragment main (sky.frag, 1f2e3d4c), \
+    let said = "Fragment main (sky.frag, 1f2e3d4c) executed 99.57 % of all instructions; the hottest block, with 90.91 %, is fragment main (sky.frag, 1f2e3d4c), \
                 function shade, block 1 (%45), sky.frag:17.";
     assert_eq!(r.headlines, [said]);
     let names: Vec<_> = r.tables.iter().map(|t| &*t.name).collect();

@@ -92,7 +92,7 @@ fn kind(t: &Timed<'_>, names: &TimeNames) -> (String, String) {
     match r.kind {
         SpanKind::Submit => (format!("submission {}", r.submit), "submissions".to_owned()),
         SpanKind::Pass if r.pass > 0 => {
-            let (labels, _) = trace::names::of_path(&names.path(r.node).join(trace::names::WITHIN));
+            let (labels, _) = trace::names::of_path(&names.path(r.node));
             (trace::names::pass(r.pass.into(), &labels, own), "passes".to_owned())
         }
         SpanKind::Command if r.pipeline != 0 => {

@@ -6,9 +6,6 @@ use super::nest::Place;
 use crate::report::Cell;
 use trace::{COUNTERS, CommandTime, SpanKind, TimeNames};
 
-/// Shaders of a pipeline that are named, at most.
-const SHADERS: usize = 3;
-
 /// As in [`CommandCounters`].
 pub type Counts = [Option<u64>; COUNTERS.len()];
 
@@ -99,10 +96,9 @@ pub fn named(names: &TimeNames, kind: &str, id: u64) -> String {
 pub fn pipeline(names: &TimeNames, id: u64) -> String {
     let kind = if names.shader_objects.contains(&id) { "shader object" } else { "pipeline" };
     let stages = names.shaders.get(&id).into_iter().flatten().map(|(stage, hash)| (&**stage, &**hash));
-    match (id, trace::names::shaders(stages, SHADERS)) {
-        (0, _) => String::new(),
-        (id, shaders) if shaders.is_empty() => named(names, kind, id),
-        (id, shaders) => format!("{} ({shaders})", named(names, kind, id)),
+    match id {
+        0 => String::new(),
+        id => trace::names::with_shaders(&named(names, kind, id), &trace::names::shaders(stages)),
     }
 }
 

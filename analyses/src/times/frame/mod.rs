@@ -137,7 +137,7 @@ fn by_pass(of: &Frame<'_>, passes: &Groups) -> Table {
     let row = |((number, name), group): (&(u64, String), &Group)| {
         let first = &of.actions[group.actions[0]];
         let name = if *number == 0 { name } else { trace::names::pass_name(&first.pass_name) };
-        let labels = if *number == 0 { &first.labels } else { &first.pass_labels }.join(" › ");
+        let labels = first.pass_labels.join(trace::names::WITHIN);
         [vec![Cell::Count(*number), name.into(), labels.into()], taken(of, group).to_vec()].concat()
     };
     columns::PASSES.table(passes.iter().map(row))

@@ -144,10 +144,8 @@ fn parts(run: &Run, capture: usize) -> Table {
         for (place, sample, _) in of.into_iter().take(PARTS) {
             let p = &run.places[place];
             let stages = p.shaders.split(' ').filter_map(|s| s.split_once(':'));
-            let mut pipeline = names::recorded_pipeline(&p.pipeline);
-            if !p.shaders.is_empty() {
-                pipeline += &format!(" ({})", names::shaders(stages, usize::MAX));
-            }
+            let pipeline = names::recorded_pipeline(&p.pipeline);
+            let pipeline = names::with_shaders(&pipeline, &names::shaders(stages));
             let mut row: Vec<Cell> = vec![run.note.plans[plan].name.as_str().into()];
             row.extend([&p.name, &p.within, &pipeline].map(|t| Cell::from(t.as_str())));
             row.extend([p.frame, sample.count() as u64].map(Cell::Count));

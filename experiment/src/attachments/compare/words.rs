@@ -26,11 +26,14 @@ impl Compared {
             _ => around.unwrap_or_default(),
         };
         let name = p.pipeline_name.as_deref().unwrap_or_default();
-        let pipeline = p.pipeline.map(|id| format!(", with {}", names::object("pipeline", id, name)));
+        let words = |id| format!(", with {}", names::pipeline(id, name, !p.shader_objects.is_empty()));
+        let inner = p.labels.get(p.pass_labels.len()..).filter(|l| !l.is_empty());
+        let inner = inner.map(|l| format!(", in \"{}\"", l.join(names::WITHIN)));
         let mut text = format!(
-            "Frame {}: here ({here}) and there ({there}) first differ behind {what}{}.\n",
+            "Frame {}: here ({here}) and there ({there}) first differ behind {what}{}{}.\n",
             self.frame,
-            pipeline.unwrap_or_default()
+            p.pipeline.map_or_else(String::new, words),
+            inner.unwrap_or_default()
         );
         let all = if self.draw.is_empty() { &self.differing } else { &self.draw };
         for d in all.iter().filter(|d| d.here.place.pass == p.pass && d.here.place.draw == p.draw) {

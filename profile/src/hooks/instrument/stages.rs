@@ -62,7 +62,8 @@ struct Of {
 
 impl Of {
     fn shader(&self, stage: crate::Stage, name: &str) -> String {
-        format!("pipeline {}, {} {name}", self.pipeline, stage.name())
+        let of = trace::names::pipeline(self.pipeline, "", self.kind == Kind::ShaderObject);
+        format!("{of}, {} {name}", stage.name())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The bytes of uniform blocks and push constants at an invocation.
+//! The bytes of uniform blocks and push constants at a draw.
 //!
 //! Guarantees: bytes that did not change since they were read last are not read again; words of which a byte is not known are
 //! absent from `content_words`. Refuses nothing.
@@ -37,7 +37,7 @@ pub struct Blocks {
     pushed: HashMap<(u64, u64), Numbered>,
     bytes: Vec<u8>,
     key: Vec<u8>,
-    /// Those of the last invocation that lie in buffers.
+    /// Those of the last draw that lie in buffers.
     pub read: Vec<Read>,
     /// Rows that wait for what a device will say.
     held: Option<Vec<Held>>,
@@ -45,7 +45,7 @@ pub struct Blocks {
     pub blocks: u64,
     /// Of these, those of which some byte is not known.
     pub unknown_blocks: u64,
-    /// Push constants and inline blocks of invocations: calls hold their bytes, no memory does.
+    /// Push constants and inline blocks of draws: calls hold their bytes, no memory does.
     pub by_calls: u64,
 }
 
@@ -65,7 +65,7 @@ struct Origin {
     offset: u64,
     /// When they changed last; 0 if nothing of them is to be had from the device's memory behind the call.
     stamp: u64,
-    /// Its number among those of the invocation that lie in buffers.
+    /// Its number among those of the draw that lie in buffers.
     read: Option<usize>,
     /// What the device is asked for.
     pending: Option<usize>,
@@ -140,7 +140,7 @@ impl Blocks {
         Ok(numbered)
     }
 
-    /// Rows for what an invocation's shaders use.
+    /// Rows for what a draw's shaders use.
     pub fn invocation(&mut self, put: &mut Put, w: &World, i: &Invocation<'_>, f: &Facts) -> Result<()> {
         self.read.clear();
         reads::each(w, i.invoke, &f.blocks, &mut |found| match found {
@@ -213,7 +213,7 @@ impl Blocks {
         self.held = Some(Vec::new());
     }
 
-    /// What is written behind the invocations is not what they read: only the others may be read from the device.
+    /// What is written behind the draws is not what they read: only the others may be read from the device.
     pub fn settle(&mut self, w: &World) {
         for h in self.held.iter_mut().flatten().filter(|h| h.from.stamp != 0) {
             if w.stamp_of(h.from.buffer, h.from.offset, h.n.bytes) != h.from.stamp {
@@ -222,7 +222,7 @@ impl Blocks {
         }
     }
 
-    /// What the device is asked for, for each of the last invocation's reads.
+    /// What the device is asked for, for each of the last draw's reads.
     pub fn pending(&mut self, invocation: u64, of: &[Option<usize>]) {
         let Some(held) = &mut self.held else { return };
         for h in held.iter_mut().rev().take_while(|h| h.invocation == invocation) {

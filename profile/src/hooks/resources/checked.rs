@@ -12,7 +12,7 @@ pub struct Checked {
     pub with_blocks: u64,
     /// Of these, those of which every block was compared at its very point.
     pub at_point: u64,
-    /// Blocks of invocations that were compared.
+    /// Blocks of draws that were compared.
     pub blocks: u64,
     /// Of these, at their very point.
     pub blocks_at_point: u64,
@@ -26,15 +26,15 @@ pub struct Checked {
     pub before: u64,
     /// Blocks that were compared at the edge behind it.
     pub behind: u64,
-    /// Blocks that a shader of the same render pass may write: at no place for copies they are what the invocation reads.
+    /// Blocks that a shader of the same render pass may write: at no place for copies they are what the draw reads.
     pub in_pass: u64,
     /// Blocks of executions whose copies a later execution in the same submit call wrote over.
     pub again: u64,
     /// Blocks of which no copy could be recorded.
     pub uncopied: u64,
-    /// Of blocks without a copy, those that their submit call writes before and behind the invocation.
+    /// Of blocks without a copy, those that their submit call writes before and behind the draw.
     pub between: u64,
-    /// Blocks of invocations that run later than their submit call, and have no copy that is theirs.
+    /// Blocks of draws that run later than their submit call, and have no copy that is theirs.
     pub later: u64,
     /// Blocks whose buffer cannot be read, the first reason.
     pub unreadable: (u64, String),
@@ -48,14 +48,14 @@ pub struct Checked {
     pub differences: Vec<Difference>,
     /// Bytes that were read back at the end of submit calls.
     pub read_back: u64,
-    /// Bytes that are not known otherwise, and were read back at their very point: each once an invocation.
+    /// Bytes that are not known otherwise, and were read back at their very point: each once a draw.
     pub filled: u64,
 }
 
 /// A byte that is another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Where the invocation is executed.
+    /// Where the draw is executed.
     pub at: At,
     /// What it is: Draw, Dispatch, ….
     pub kind: &'static str,
@@ -74,7 +74,7 @@ pub struct Difference {
 /// When the device's bytes were looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Directly before the invocation.
+    /// Directly before the draw.
     Invocation,
     /// Directly before its render pass.
     Pass,

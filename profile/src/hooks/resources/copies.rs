@@ -1,4 +1,4 @@
-//! Copies of what invocations read, put into the application's command buffers while they are recorded.
+//! Copies of what draws read, put into the application's command buffers while they are recorded.
 //!
 //! Each place of the [`Plan`] gets a barrier, the copies, and a barrier; behind vkCmdExecuteCommands what the secondaries
 //! copied is copied on, as they may run again before anyone reads. Barriers are full ones: the commands around them do what

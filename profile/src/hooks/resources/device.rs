@@ -1,11 +1,11 @@
 //! What is followed against what a device has: compared, or read where a shader wrote.
 //!
-//! Of every block that an invocation reads there is a copy from the last place before the invocation where one may stand
+//! Of every block that a draw reads there is a copy from the last place before the draw where one may stand
 //! (`trail.rs`, `copies.rs`, `again.rs`); after the submit call it is compared with the bytes as they are followed at that
-//! invocation, or says what a shader wrote. Inside a render pass only its own shaders can change memory: a block that one
+//! draw, or says what a shader wrote. Inside a render pass only its own shaders can change memory: a block that one
 //! of them may have written since the pass began is counted ([`Checked::in_pass`]). What has no copy is looked at at the
-//! edges of the submit call: before it if nothing of the call writes it before the invocation, once the device has finished
-//! everything else; behind it if nothing writes it behind the invocation; else it is counted ([`Checked::between`]), not
+//! edges of the submit call: before it if nothing of the call writes it before the draw, once the device has finished
+//! everything else; behind it if nothing writes it behind the draw; else it is counted ([`Checked::between`]), not
 //! compared. Guarantees: of bytes that are not known nothing is claimed; addresses count as equal to where they are
 //! translated to; while a batch waits for what nobody has signalled, nothing waits for the device. Refuses nothing; a device
 //! that does not finish ends the replay as hangs do.
@@ -66,9 +66,9 @@ struct Pending {
     read: Read,
     expected: Expected,
     stamp: u64,
-    /// The follower's clock at the invocation.
+    /// The follower's clock at the draw.
     time: u64,
-    /// Nothing of the submit call wrote it before the invocation.
+    /// Nothing of the submit call wrote it before the draw.
     before: bool,
     /// Its copy: where, how many bytes, and whether it is from before the render pass.
     copy: Option<(Base, u64, bool)>,
@@ -76,7 +76,7 @@ struct Pending {
     in_call: bool,
     /// It is to be compared, and not only to be read.
     compare: bool,
-    /// Invocations that have it.
+    /// Draws that have it.
     who: Vec<u64>,
 }
 
@@ -95,7 +95,7 @@ pub struct Device {
     pending: Vec<Pending>,
     known: HashMap<Known, usize>,
     expected: HashMap<(u64, u64, u64, u64), Expected>,
-    /// Blocks that an invocation has left to be compared at their point.
+    /// Blocks that a draw has left to be compared at their point.
     left: HashMap<u64, usize>,
     /// The device has finished what was copied: its bytes can be read.
     settled: bool,
@@ -211,12 +211,12 @@ impl Device {
         self.trail.leaves();
     }
 
-    /// A command that is no invocation.
+    /// A command that is no draw.
     pub fn command(&mut self, w: &World, at: &At, command: &Command) {
         self.trail.command(w, at, command);
     }
 
-    /// An invocation reads these blocks; for each, what is pending of it.
+    /// A draw reads these blocks; for each, what is pending of it.
     pub fn invocation(
         &mut self,
         w: &World,

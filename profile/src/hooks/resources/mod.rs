@@ -1,9 +1,9 @@
-//! What a capture's invocations bound, and the bytes that their uniform blocks had, as the tables of `trace::tables` hold it.
+//! What a capture's draws bound, and the bytes that their uniform blocks had, as the tables of `trace::tables` hold it.
 //!
 //! The hook follows the capture's calls ([`world`]), with a device or without one, asks [`crate::reflect`] what shaders
-//! do with what is bound, and writes rows for every invocation of the wanted frames. Guarantees: what shaders may write is not
+//! do with what is bound, and writes rows for every draw of the wanted frames. Guarantees: what shaders may write is not
 //! known afterwards; equal descriptors, sets and bytes have equal numbers. With a device, [`device`] compares what is
-//! followed with what the device's memory holds, or reads what shaders wrote, at each invocation: [`PlanHook`] says in a walk
+//! followed with what the device's memory holds, or reads what shaders wrote, at each draw: [`PlanHook`] says in a walk
 //! over the capture before which copies that takes. Refuses nothing.
 
 mod again;
@@ -51,7 +51,7 @@ use world::{At, Follow, Invocation, Observer, Submission, World};
 /// What there was to follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Followed {
-    /// Invocations of all frames.
+    /// Draws of all frames.
     pub invocations: u64,
     /// Those that rows were written for.
     pub written: u64,

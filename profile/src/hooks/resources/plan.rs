@@ -1,6 +1,6 @@
 //! Which copies a replay has to record, learnt from a walk over the capture without a device.
 //!
-//! What an invocation reads is known when it is submitted; copies of it have to be recorded before. So the capture is followed
+//! What a draw reads is known when it is submitted; copies of it have to be recorded before. So the capture is followed
 //! once, and what is read at each place ([`super::trail`]) by any execution of a recording is copied by all of them.
 //! Guarantees: a copy names a buffer that was made and bound before the copy is recorded and that is alive whenever the
 //! recording is executed; a descriptor that is updated after it was bound may name others, which have no copies then.
@@ -155,7 +155,7 @@ impl Observer for Learner {
     }
 }
 
-/// The used blocks of an invocation that lie in buffers.
+/// The used blocks of a draw that lie in buffers.
 pub fn of_invocation(w: &World, i: &Invocation<'_>, used: &[super::program::UsedBlock]) -> Vec<Read> {
     let mut all = Vec::new();
     let found = reads::each(w, i.invoke, used, &mut |found| {

@@ -134,7 +134,7 @@ impl Reflector {
         found
     }
 
-    /// What is to be known of the program of an invocation.
+    /// What is to be known of the program of a draw.
     pub fn facts(&mut self, invoke: &Invoke) -> Facts {
         let program = &invoke.bindings.program;
         let mut facts = Facts::default();
@@ -184,7 +184,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// What is to be known of what an invocation runs.
+    /// What is to be known of what a draw runs.
     pub fn facts(&mut self, invoke: &Invoke) -> Rc<Facts> {
         let program = &invoke.bindings.program;
         if let Some(k) = self.known.get(&program.id()).filter(|k| same(&k.program, program)) {

@@ -1,4 +1,4 @@
-//! Where the blocks lie that an invocation's shaders use.
+//! Where the blocks lie that a draw's shaders use.
 //!
 //! Guarantees: dynamic offsets, array elements and descriptor buffers are resolved as they are when it is asked, which is at
 //! the submission; a descriptor that is not known is told with the reason. Refuses nothing: what is bound to nothing is left
@@ -41,7 +41,7 @@ pub enum Found<'w> {
     Unknown((u32, u32, u32), u64, &'static str),
 }
 
-/// Finds the used blocks of an invocation, in order.
+/// Finds the used blocks of a draw, in order.
 pub fn each<'w>(
     w: &'w World,
     invoke: &'w Invoke,

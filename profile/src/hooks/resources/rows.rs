@@ -1,4 +1,4 @@
-//! Rows: pipelines once, invocations one by one, what they bind by number.
+//! Rows: pipelines once, draws one by one, what they bind by number.
 //!
 //! Guarantees: a number is written before it is referred to. Refuses nothing.
 
@@ -34,7 +34,7 @@ pub struct Rows {
     buffers: HashSet<u64>,
     /// Uniform blocks.
     pub uniform: Blocks,
-    /// Invocations that were told of, and those with rows.
+    /// Draws that were told of, and those with rows.
     pub seen: u64,
     /// See above.
     pub written: u64,
@@ -74,12 +74,12 @@ impl Rows {
         }
     }
 
-    /// What is to be known of what an invocation runs.
+    /// What is to be known of what a draw runs.
     pub fn facts(&mut self, invoke: &Invoke) -> Rc<Facts> {
         self.programs.facts(invoke)
     }
 
-    /// An invocation, with everything that it refers to.
+    /// A draw, with everything that it refers to.
     pub fn invocation(&mut self, w: &World, at: &At, i: &Invocation<'_>) -> Result<()> {
         let invoke = i.invoke;
         let facts = self.facts(invoke);

@@ -1,6 +1,6 @@
-//! Where in the recordings an execution is: the last place before an invocation at which a copy may stand.
+//! Where in the recordings an execution is: the last place before a draw at which a copy may stand.
 //!
-//! Outside of render passes that is directly before the invocation; in one, directly before the call that begins it (of a
+//! Outside of render passes that is directly before the draw; in one, directly before the call that begins it (of a
 //! rendering that was suspended and goes on, the one that began it first), whichever command buffer recorded that.
 //! Guarantees: both walks over a capture find the same places. Refuses nothing.
 
@@ -30,7 +30,7 @@ pub struct Spot {
     pub base: Option<Base>,
     /// The follower's clock when execution was there.
     pub time: u64,
-    /// The call begins the render pass of the invocation.
+    /// The call begins the render pass of the draw.
     pub pass: bool,
 }
 
@@ -96,7 +96,7 @@ impl Trail {
         self.levels.pop();
     }
 
-    /// A command that is no invocation, before it runs.
+    /// A command that is no draw, before it runs.
     pub fn command(&mut self, world: &World, at: &At, command: &Command) {
         match command {
             Command::BeginPass(p) => {
@@ -119,7 +119,7 @@ impl Trail {
         }
     }
 
-    /// The place of an invocation.
+    /// The place of a draw.
     pub fn spot(&self, world: &World, at: &At) -> Option<Spot> {
         if at.pass != 0 { self.pass } else { self.here(world, at, false) }
     }

@@ -54,7 +54,7 @@ impl Used {
     }
 }
 
-/// What an invocation uses, in order.
+/// What a draw uses, in order.
 pub fn used(world: &World, programs: &mut Programs, invoke: &Invoke) -> Vec<Used> {
     let mut all = vec![];
     streams(world, invoke, &mut all);

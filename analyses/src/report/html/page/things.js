@@ -31,7 +31,7 @@ R.things.named = function (column, value, beside, frame) {
       return number && Number.isFinite(of) ? all(`${kind || column.thing}:${of}:${number}`) : [];
     }
     case "pipeline": {
-      const [name, id, quoted] = /^(?:pipeline |shader object )?(?:(\d+)(?=$| [("])|"(.*?)")/.exec(text) || [];
+      const [name, id, quoted] = /^(?:pipeline |shader object )?(?:(\d+)(?=$| [("])|"(.*?)"(?=$| \())/.exec(text) || [];
       // (a name may stand there as it is, with its shaders behind it)
       const plain = text.replace(/ \(.*\)$/, "");
       const number = id || R.things.pipelines.get(quoted ?? plain);
@@ -79,7 +79,7 @@ R.things.start = function (data, places) {
   for (const { columns } of some) {
     for (const c of columns.filter((c) => c.thing === "pipeline" && c.words)) {
       for (const value of c.values) {
-        const [, id, name] = /^(?:pipeline|shader object) (\d+) "(.*?)"/.exec(value || "") || [];
+        const [, id, name] = /^(?:pipeline|shader object) (\d+) "(.*?)"(?=$| \()/.exec(value || "") || [];
         // (of several of one name none is meant)
         if (name) R.things.pipelines.set(name, [undefined, id].includes(R.things.pipelines.get(name)) ? id : null);
       }
