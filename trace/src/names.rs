@@ -83,7 +83,7 @@ pub fn of_path<'p>(parts: &[&'p str]) -> (Vec<String>, &'p str) {
         p.strip_prefix("rendering ").is_some_and(sized) || p.strip_prefix("render pass ").is_some_and(called)
     };
     let is_secondary = |p: &str| p.strip_prefix("secondary ").is_some_and(called);
-    let at = parts.iter().position(|p| is_pass(p)).unwrap_or(parts.len());
+    let at = parts.iter().position(is_pass).unwrap_or(parts.len());
     let labels = parts[..at].iter().filter(|p| !p.is_empty() && !is_secondary(p));
     (labels.map(|p| (*p).to_owned()).collect(), parts.get(at).copied().unwrap_or_default())
 }
