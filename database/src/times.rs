@@ -103,7 +103,7 @@ fn described() -> Table {
             count(
                 "draw",
                 "number",
-                "`invocations.draw`: which draw, dispatch or trace of its frame it is; NULL for none",
+                "`draws.draw`: which draw, dispatch or trace of its frame it is; NULL for none",
             ),
             text("kind", "submit, label, pass, secondary, run or command"),
             count("depth", "spans", "how many enclose it"),

@@ -46,7 +46,7 @@ static OF_BINDINGS: &[&trace::Table] = &[
     &SYNC_OBJECTS,
 ];
 
-/// What `bindings` wrote of the capture. (Its invocations are told by the capture itself, with more columns.)
+/// What `bindings` wrote of the capture. (Its draws are told by the capture itself, with more columns.)
 pub fn bindings(writer: &mut Writer, dir: &Dir) -> Result<(), Error> {
     let promised = |t: &trace::Table| OF_BINDINGS.iter().any(|b| b.name == t.name);
     for table in TABLES.iter().copied().filter(|t| t.name != INVOCATIONS.name) {
@@ -122,27 +122,37 @@ fn is_key(column: &trace::Column) -> bool {
     first && column.kind == trace::Kind::U64 && matches!(column.unit, "id" | "number")
 }
 
+/// Traces call draws, dispatches and traces invocations; elsewhere those are threads of shaders.
+fn renamed(table: &trace::Table, name: &'static str) -> Word {
+    match [&INVOCATIONS, &INVOCATION_SETS, &INVOCATION_BLOCKS].iter().any(|t| t.name == table.name) {
+        true if name == "invocation" => "draw_id".into(),
+        true => Word::Owned(name.replace("invocation", "draw")),
+        false => name.into(),
+    }
+}
+
 /// A table of traces as one of SQL.
 fn described(table: &'static trace::Table, of_several: bool) -> Table {
     let column = |c: &trace::Column| Column {
-        name: c.name.into(),
+        name: renamed(table, c.name),
         kind: match c.kind {
             trace::Kind::U64 => Kind::Integer,
             trace::Kind::F64 => Kind::Real,
             trace::Kind::Text => Kind::Text,
         },
         unit: if c.unit.is_empty() && c.kind != trace::Kind::Text { "number" } else { c.unit }.into(),
-        about: c.about.into(),
+        about: renamed(table, c.about),
     };
+    let name = renamed(table, table.name);
     let number = of_several.then(|| count("trace", "number", "a row of `traces`"));
     let columns = number.into_iter().chain(table.columns.iter().map(column)).collect();
     let keys = table.columns.iter().filter(|c| is_key(c));
     Table {
-        name: if of_several { Word::Owned(format!("trace_{}", table.name)) } else { table.name.into() },
+        name: if of_several { Word::Owned(format!("trace_{name}")) } else { name },
         about: table.about.into(),
         columns,
         keyed: false,
-        indexes: keys.map(|c| vec![c.name.into()]).collect(),
+        indexes: keys.map(|c| vec![renamed(table, c.name)]).collect(),
     }
 }
 
@@ -189,6 +199,9 @@ mod tests {
         let t = described(&RESOURCE_SLOTS, true);
         assert_eq!((&*t.name, &*t.columns[0].name), ("trace_resource_slots", "trace"));
         assert_eq!(t.indexes, [["pipeline"]]);
+        let t = described(&INVOCATION_SETS, false);
+        assert_eq!((&*t.name, &*t.columns[0].name), ("draw_sets", "draw_id"));
+        assert_eq!(t.columns[0].about, "a row of `draws`");
     }
 
     #[test]

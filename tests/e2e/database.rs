@@ -97,11 +97,12 @@ fn is_what_bindings_writes(capture: &str, database: &str, scratch: &Scratch) {
         let written = std::fs::read_to_string(&file).expect("text");
         let sql = match name.as_str() {
             "invocations" => {
-                "SELECT invocation, frame, submission, command_buffer, recording, command, coalesce(pass, 0) AS pass, \
-                 kind, coalesce(pipeline, 0) AS pipeline, indirect FROM invocations ORDER BY invocation"
+                "SELECT draw_id, frame, submission, command_buffer, recording, command, coalesce(pass, 0) AS pass, \
+                 kind, coalesce(pipeline, 0) AS pipeline, indirect FROM draws ORDER BY draw_id"
                     .to_owned()
             }
-            name => format!("SELECT * FROM \"{name}\" ORDER BY rowid"),
+            // (a draw is called so in SQL)
+            name => format!("SELECT * FROM \"{}\" ORDER BY rowid", name.replace("invocation_", "draw_")),
         };
         let answer = good(&["sql", database, &sql, "--format", "csv"]);
         // (not the headers: the trace's have units behind the names)
@@ -126,8 +127,8 @@ fn answers_are_those_of_other_commands_on_every_sample() {
         good(&["db", capture, "-o", path(&database)]);
         is_what_dump_prints(capture, path(&database));
         let count = |sql: &str| ask(path(&database), sql)[0]["n"].as_u64().expect("a number");
-        let invocations = count("SELECT count(*) AS n FROM invocations");
-        if invocations > 0 {
+        let draws = count("SELECT count(*) AS n FROM draws");
+        if draws > 0 {
             is_what_bindings_writes(capture, path(&database), &scratch);
             ran += 1;
         }
@@ -328,14 +329,14 @@ fn traces_answers_and_times_are_beside_it() {
     assert_eq!((&sums[0]["n"], &sums[0]["spans"]), (&json!(total(&commands)), &json!(commands.len())));
     let sql = "SELECT sum(time_ns) AS n, count(*) AS ran, sum(g.name = 'vkCmd' || e.kind) AS named FROM executions e \
                JOIN recordings r USING (recording) JOIN gpu_times g ON g.kind = 'command' AND g.frame = e.frame \
-               AND g.command_buffer = r.command_buffer AND g.command = e.command WHERE e.invocation IS NOT NULL";
+               AND g.command_buffer = r.command_buffer AND g.command = e.command WHERE e.draw_id IS NOT NULL";
     let joined = ask(database, sql);
     assert!(joined[0]["ran"].as_u64() > Some(100), "{joined:?}");
     assert_eq!(joined[0]["named"], joined[0]["ran"], "each is the command that was timed: {joined:?}");
     // A draw has one number in its frame, whoever counts.
     let sql = "SELECT count(*) AS ran, count(p.pass) AS passes, \
                sum(g.command = i.command AND g.name = 'vkCmd' || i.kind AND g.pass IS p.number) AS same \
-               FROM gpu_times g JOIN invocations i USING (frame, draw) LEFT JOIN passes p ON p.pass = i.pass";
+               FROM gpu_times g JOIN draws i USING (frame, draw) LEFT JOIN passes p ON p.pass = i.pass";
     let numbered = ask(database, sql);
     assert_eq!(numbered[0]["ran"], joined[0]["ran"], "{numbered:?}");
     assert_eq!(numbered[0]["same"], numbered[0]["ran"], "{numbered:?}");
@@ -361,7 +362,7 @@ fn a_capture_that_is_cut_off_is_answered_from_what_is_whole() {
     let (_, says) = warned(&["dump", path(&capture)]);
     assert_eq!(warned(&["db", path(&capture), "-o", path(&database)]).1, says, "as `dump` says it");
     is_what_dump_prints(path(&capture), path(&database));
-    let sql = "SELECT count(*) AS n FROM invocations";
+    let sql = "SELECT count(*) AS n FROM draws";
     for file in [&database, &capture, &capture] {
         let (answer, _) = warned(&["sql", path(file), sql, "--format", "csv"]);
         assert_eq!(answer, "n\n152\n", "all that the whole capture draws and dispatches");

@@ -317,8 +317,8 @@ fn blocks_hold_the_words_that_following_the_capture_finds() {
         let made = run(["db", file.to_str().expect("plain"), "-o", database]);
         assert!(made.status.success(), "{}", text(&made.stderr));
         let sql = format!(
-            "SELECT i.draw, b.space, b.\"set\", b.binding, b.element, w.offset, w.word FROM invocations i \
-             JOIN invocation_blocks b USING (invocation) JOIN content_words w USING (contents) WHERE i.frame = {frame}"
+            "SELECT i.draw, b.space, b.\"set\", b.binding, b.element, w.offset, w.word FROM draws i \
+             JOIN draw_blocks b USING (draw_id) JOIN content_words w USING (contents) WHERE i.frame = {frame}"
         );
         let asked = run(["sql", database, &sql, "--format", "json"]);
         let rows: Value = serde_json::from_slice(&asked.stdout).expect("JSON");

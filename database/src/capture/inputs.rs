@@ -1,4 +1,4 @@
-//! What invocations have beside descriptors: vertex, index and transform-feedback buffers, push constants.
+//! What draws have beside descriptors: vertex, index and transform-feedback buffers, push constants.
 //!
 //! Guarantees: equal ones have one number, and are written once. Refuses nothing.
 

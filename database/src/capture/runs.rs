@@ -1,6 +1,6 @@
 //! What was recorded, and what the device runs of it: `world` tells, in its order, and here are the rows.
 //!
-//! Guarantees: submissions, recordings, passes and invocations have the numbers that `world` gives them, which are those of
+//! Guarantees: submissions, recordings, passes and draws have the numbers that `world` gives them, which are those of
 //! `bindings`. Refuses nothing.
 
 use super::inputs::Bound;
@@ -81,7 +81,7 @@ pub(super) struct Runs {
     semaphores: TableId,
     buffers: TableId,
     executions: TableId,
-    invocations: TableId,
+    draws: TableId,
     executed: u64,
     passes: Passes,
     labels: Labels,
@@ -98,7 +98,7 @@ impl Runs {
             semaphores: writer.table(schema::submission_semaphores())?,
             buffers: writer.table(schema::submission_command_buffers())?,
             executions: writer.table(schema::executions())?,
-            invocations: writer.table(schema::invocations())?,
+            draws: writer.table(schema::draws())?,
             executed: 0,
             passes: Passes::new(writer)?,
             labels: Labels::new(writer)?,
@@ -227,7 +227,7 @@ impl Runs {
             .into_iter()
             .chain(sizes(&invoke.sizes, invoke.kind().contains("Indexed")))
             .chain([inputs, push]);
-        writer.values(self.invocations, all)
+        writer.values(self.draws, all)
     }
 
     fn submission(&mut self, writer: &mut Writer, world: &World, s: &Submission) -> Result<(), Error> {
@@ -323,7 +323,7 @@ fn kind(command: &Command) -> &'static str {
     }
 }
 
-/// From `vertices` to `indirect_address` in the table of invocations; of several draws it is not in the sizes whether they are
+/// From `vertices` to `indirect_address` in the table of draws; of several draws it is not in the sizes whether they are
 /// indexed.
 fn sizes(of: &Sizes, indexed: bool) -> [Value; 17] {
     let mut v = [const { Value::Null }; 17];
@@ -395,11 +395,11 @@ fn source(v: &mut [Value; 17], at: usize, place: Source) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::invocations;
+    use crate::schema::draws;
 
     #[test]
     fn sizes_stand_in_their_columns() {
-        let table = invocations();
+        let table = draws();
         let first = table.columns.iter().position(|c| c.name == "vertices").expect("a column");
         let of = |sizes: &Sizes| {
             let named = super::sizes(sizes, false).into_iter().zip(&table.columns[first..]);

@@ -162,14 +162,14 @@ fn join(to: &mut Change, of: &Change) {
 fn reaches(db: &Database, rows: &Rows, object: u64) -> Option<u64> {
     let o = &rows.objects[object as usize];
     let sql = match o.ty.as_str() {
-        "VkPipeline" => "SELECT count(*) FROM invocations WHERE pipeline = ?1",
+        "VkPipeline" => "SELECT count(*) FROM draws WHERE pipeline = ?1",
         "VkShaderModule" => {
-            "SELECT count(*) FROM invocations WHERE pipeline IN (SELECT o.handle FROM call_objects c \
+            "SELECT count(*) FROM draws WHERE pipeline IN (SELECT o.handle FROM call_objects c \
              JOIN objects o ON o.created_by = c.call WHERE c.handle = ?1 AND c.made = 0 AND o.type = 'VkPipeline')"
         }
-        "VkBuffer" | "VkImage" => "SELECT count(DISTINCT invocation) FROM resource_uses WHERE handle = ?1",
-        "VkDescriptorSet" => "SELECT count(DISTINCT invocation) FROM invocation_sets WHERE handle = ?1",
-        "VkSampler" => "SELECT count(DISTINCT invocation) FROM bound_descriptors WHERE sampler = ?1",
+        "VkBuffer" | "VkImage" => "SELECT count(DISTINCT draw_id) FROM resource_uses WHERE handle = ?1",
+        "VkDescriptorSet" => "SELECT count(DISTINCT draw_id) FROM draw_sets WHERE handle = ?1",
+        "VkSampler" => "SELECT count(DISTINCT draw_id) FROM bound_descriptors WHERE sampler = ?1",
         _ => return None,
     };
     // (without bindings there are no such tables)

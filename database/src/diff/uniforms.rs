@@ -37,8 +37,8 @@ impl<'d> Uniforms<'d> {
     fn of(&self, buffer: u64) -> rusqlite::Result<Vec<Lies>> {
         let sql = "SELECT DISTINCT d.offset + coalesce(o.offset, 0) + m.offset, m.bytes, m.name, m.type, d.range \
              FROM descriptors d JOIN set_contents c ON c.descriptor = d.descriptor \
-             JOIN invocation_sets s ON s.contents = c.contents \
-             JOIN invocations i ON i.invocation = s.invocation \
+             JOIN draw_sets s ON s.contents = c.contents \
+             JOIN draws i ON i.draw_id = s.draw_id \
              LEFT JOIN dynamic_offsets o ON o.offsets = s.offsets AND s.offsets > 0 AND o.binding = c.binding \
                AND o.element = c.element \
              JOIN resource_members m ON m.pipeline = i.pipeline AND m.space = 'block' AND m.\"set\" = s.\"set\" \

@@ -9,15 +9,15 @@ mod views;
 
 pub use calls::{call_objects, calls, frames, memory_writes, metadata, objects};
 pub use runs::{
-    commands, executions, input_buffers, invocations, labels, pass_attachments, passes, push_constants,
-    recordings, submission_command_buffers, submission_semaphores, submissions,
+    commands, draws, executions, input_buffers, labels, pass_attachments, passes, push_constants, recordings,
+    submission_command_buffers, submission_semaphores, submissions,
 };
 pub use views::{View, views};
 
 use crate::table::{Table, count, text};
 
 /// The version of all of it.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The tables that say what the others are.
 pub fn of_itself() -> [Table; 4] {
@@ -76,7 +76,7 @@ mod tests {
             commands(),
             executions(),
             input_buffers(),
-            invocations(),
+            draws(),
             labels(),
             pass_attachments(),
             passes(),

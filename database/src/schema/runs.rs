@@ -1,4 +1,4 @@
-//! Tables of what was recorded and what the device ran: recordings, submissions, passes, labels, commands, invocations.
+//! Tables of what was recorded and what the device ran: recordings, submissions, passes, labels, commands, draws.
 
 use crate::table::{Table, count, text};
 
@@ -199,24 +199,20 @@ pub fn executions() -> Table {
             count("pass", "number", "a row of `passes`; NULL outside"),
             count("subpass", "index", "the subpass; NULL outside of passes"),
             count("label", "number", "the innermost label around it, a row of `labels`; NULL for none"),
-            count(
-                "invocation",
-                "number",
-                "for draws, dispatches and traces: a row of `invocations`; NULL for others",
-            ),
+            count("draw_id", "number", "for draws, dispatches and traces: a row of `draws`; NULL for others"),
         ],
         &["call", "submission", "pass", "label"],
     )
 }
 
 /// Draws, dispatches, traces.
-pub fn invocations() -> Table {
+pub fn draws() -> Table {
     Table::new(
-        "invocations",
+        "draws",
         "a draw, dispatch or trace, once for each time that the device ran it, in the order in which they began",
         true,
         &[
-            count("invocation", "number", "from 0 over the capture, as `bindings` counts them"),
+            count("draw_id", "number", "from 0 over the capture, as `bindings` counts them"),
             count("frame", "number", "the frame in which it was submitted"),
             count(
                 "draw",
@@ -298,7 +294,7 @@ pub fn input_buffers() -> Table {
 pub fn push_constants() -> Table {
     Table::new(
         "push_constants",
-        "push constants as an invocation found them",
+        "push constants as a draw, dispatch or trace found them",
         true,
         &[
             count("push", "number", "from 1"),
