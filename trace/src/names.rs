@@ -111,6 +111,11 @@ pub fn shaders<'s>(all: impl IntoIterator<Item = (&'s str, &'s str)>) -> Vec<Str
     all.into_iter().map(|(stage, hash)| format!("{stage} {}", digits(hash))).collect()
 }
 
+/// The same, of what runs have: `vert:5e13c19e9c699f02 frag:…`.
+pub fn recorded_shaders(text: &str) -> Vec<String> {
+    shaders(text.split(' ').filter_map(|s| s.split_once(':')))
+}
+
 /// A pipeline in words, and behind it its first shaders.
 pub fn with_shaders(pipeline: &str, all: &[String]) -> String {
     let first = all[..all.len().min(SHADERS)].join(", ");
@@ -191,5 +196,7 @@ mod tests {
         assert_eq!(with_shaders("pipeline 3", &all), "pipeline 3 (vert 5e13c19e, frag 07d5, geom 1 +1)");
         assert_eq!(with_shaders("pipeline 3", &all[..1]), "pipeline 3 (vert 5e13c19e)");
         assert_eq!(with_shaders("pipeline 3", &[]), "pipeline 3");
+        assert_eq!(recorded_shaders("vert:5e13c19e9c699f02 frag:07d5"), all[..2]);
+        assert_eq!(recorded_shaders(""), [""; 0]);
     }
 }

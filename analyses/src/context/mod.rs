@@ -219,7 +219,7 @@ impl Context {
     pub fn pipeline_words(&self, id: u64) -> String {
         match self.pipeline(id) {
             Some(p) => names::pipeline(id, &p.name, &*p.kind == SHADER_OBJECT),
-            None => names::object("pipeline", id, ""),
+            None => names::pipeline(id, "", false),
         }
     }
 

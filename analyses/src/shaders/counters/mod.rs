@@ -201,7 +201,7 @@ fn headline(
     let frame = key.0;
     let action = match actions.get(key) {
         Some(a) => {
-            let pipeline = pipeline_words(a, context);
+            let pipeline = context.pipeline_words(a.pipeline);
             // (older traces do not number draws)
             let draw = match a.draw {
                 0 => format!("{} in frame {frame}", a.command),
@@ -217,13 +217,6 @@ fn headline(
         share(sum(of), sum(sums)),
         metric.name
     ))
-}
-
-fn pipeline_words(a: &Action, context: &Context) -> String {
-    match a.pipeline {
-        0 => names::pipeline(0, "", false),
-        id => context.pipeline_words(id),
-    }
 }
 
 /// A column for each metric.
@@ -253,7 +246,7 @@ fn action_row(
             a.command.as_str().into(),
             Cell::Count(a.buffer),
             Cell::Count(a.index),
-            pipeline_words(a, context).into(),
+            context.pipeline_words(a.pipeline).into(),
             Cell::Count(a.executions),
         ]),
         None if key.1 == NOWHERE => {

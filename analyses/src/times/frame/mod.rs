@@ -17,9 +17,10 @@ pub mod state;
 use crate::report::{Cell, Report, Table, capitalized, counted, most, share};
 pub(crate) use columns::SHEETS;
 pub use names::Frame;
-use names::{draw, kinds, named, pass, short};
+use names::{draw, kinds, named, pass};
 use std::collections::BTreeMap;
 use trace::actions::Action;
+use trace::names::recorded_shaders;
 
 /// The name of the report.
 pub const NAME: &str = "frame";
@@ -107,7 +108,7 @@ fn own(of: &Frame<'_>, n: usize) -> [Cell; 2] {
 fn draws(of: &Frame<'_>) -> Table {
     let row = |(n, a): (usize, &Action)| {
         let [time, share] = own(of, n);
-        let shaders = of.shaders.get(n).map_or_else(String::new, |s| short(s));
+        let shaders = of.shaders.get(n).map_or_else(String::new, |s| recorded_shaders(s).join(", "));
         vec![
             Cell::Count(n as u64 + 1),
             a.kind.clone().into(),
@@ -147,7 +148,8 @@ fn by_pipeline(of: &Frame<'_>, pipelines: &Groups) -> Table {
     let mut sorted: Vec<(&(u64, String), &Group)> = pipelines.iter().collect();
     sorted.sort_by_key(|p| std::cmp::Reverse(p.1.own));
     let row = |(_, group): (&(u64, String), &Group)| {
-        let shaders = of.shaders.get(group.actions[0]).map_or_else(String::new, |s| short(s));
+        let shaders =
+            of.shaders.get(group.actions[0]).map_or_else(String::new, |s| recorded_shaders(s).join(", "));
         let name = of.actions[group.actions[0]].pipeline_words();
         [vec![name.into(), shaders.into()], taken(of, group).to_vec()].concat()
     };

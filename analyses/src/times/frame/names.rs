@@ -31,18 +31,9 @@ pub fn pass(a: &Action) -> String {
 pub fn named(of: &Frame<'_>, n: usize) -> String {
     let a = &of.actions[n];
     match of.shaders.get(n).filter(|s| a.pipeline_name.is_empty() && !s.is_empty()) {
-        Some(shaders) => names::with_shaders(&a.pipeline_words(), &stages(shaders)),
+        Some(shaders) => names::with_shaders(&a.pipeline_words(), &names::recorded_shaders(shaders)),
         None => a.pipeline_words(),
     }
-}
-
-/// Stages and hashes, as `vert:5e13c19e9c699f02 frag:…`, with as many digits as other reports show.
-pub fn short(shaders: &str) -> String {
-    stages(shaders).join(", ")
-}
-
-fn stages(shaders: &str) -> Vec<String> {
-    names::shaders(shaders.split(' ').filter_map(|s| s.split_once(':')))
 }
 
 /// So many draws, dispatches and traces.

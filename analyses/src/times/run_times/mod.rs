@@ -143,9 +143,8 @@ fn parts(run: &Run, capture: usize) -> Table {
         of.sort_by_key(|p| (std::cmp::Reverse(p.2), p.0));
         for (place, sample, _) in of.into_iter().take(PARTS) {
             let p = &run.places[place];
-            let stages = p.shaders.split(' ').filter_map(|s| s.split_once(':'));
             let pipeline = names::recorded_pipeline(&p.pipeline);
-            let pipeline = names::with_shaders(&pipeline, &names::shaders(stages));
+            let pipeline = names::with_shaders(&pipeline, &names::recorded_shaders(&p.shaders));
             let mut row: Vec<Cell> = vec![run.note.plans[plan].name.as_str().into()];
             row.extend([&p.name, &p.within, &pipeline].map(|t| Cell::from(t.as_str())));
             row.extend([p.frame, sample.count() as u64].map(Cell::Count));
